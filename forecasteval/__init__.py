@@ -1,7 +1,8 @@
-"""Scores forecasts of three benchmarks; `eval.py` beside this package is its command line.
+"""Scores forecasts of three benchmarks; `eval.py` beside this package is
+its command line.
 
-`futurex`, `prophet` and `rxnopt` score files, `convert` makes prediction files, `boards` ranks and
-compares results. CONTRIBUTING.md lists the modules.
+`futurex`, `prophet` and `rxnopt` score files, `convert` makes prediction files,
+`boards` ranks and compares results. CONTRIBUTING.md lists the modules.
 """
 
 from pathlib import Path
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 else:  # so that a type checker still knows every other name as a mistake
 
     def __getattr__(name: str) -> object:
-        """Import a name when it is asked for: half of a command's start are an evaluator's
-        patterns.
+        """Import a name when it is asked for: half of a command's start are an
+        evaluator's patterns.
         """
         if name == "FutureXEvaluator":
             from .futurex.evaluator import FutureXEvaluator
@@ -32,11 +33,14 @@ else:  # so that a type checker still knows every other name as a mistake
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def evaluate(path: str | Path, dataset: str | Path | None = None, **options: Any) -> "Results":
-    """Score a prediction file of any benchmark, as `-f PATH` does in the current folder, but
-    without the options of its `forecasteval.toml`.
+def evaluate(
+    path: str | Path, dataset: str | Path | None = None, **options: Any
+) -> "Results":
+    """Score a prediction file of any benchmark, as `-f PATH` does in the current
+    folder, but without the options of its `forecasteval.toml`.
 
-    dataset: its questions; without it the file in `dataset/` that the name of `path` begins with.
+    dataset: its questions; without it the file in `dataset/` that the name of
+        `path` begins with.
     options: those of the benchmark's command line, such as `missing="skip"`.
     Raises InputError if the file cannot be scored.
     """

@@ -1,5 +1,5 @@
-"""What a benchmark is: `Benchmark` to the command line, an `Evaluator` that makes results of files,
-and its options.
+"""What a benchmark is: `Benchmark` to the command line, an `Evaluator` that makes
+results of files, and its options.
 """
 
 from __future__ import annotations
@@ -10,7 +10,13 @@ import hashlib
 import os
 import sys
 from abc import ABC, abstractmethod
-from argparse import SUPPRESS, Action, ArgumentError, ArgumentTypeError, BooleanOptionalAction
+from argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentError,
+    ArgumentTypeError,
+    BooleanOptionalAction,
+)
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,13 +57,16 @@ if TYPE_CHECKING:
 
 
 class Option(NamedTuple):
-    """An option of the command line that belongs to a benchmark; None where it is not given.
+    """An option of the command line that belongs to a benchmark; None where
+    it is not given.
 
-    kind: bool for a switch, a tuple of choices, or what converts the text. scope: "score" if scores
-    depend on it; "read" if files are read by it, which `check` does too; "run" and "ranked" like
-    "score", the first only where systems are not ranked and the second only where they are;
-    "report" if it only chooses what a report shows; "items" if it does both; "file" if it names a
-    file to write. keyword: its name in Python, if it has another there.
+    kind: bool for a switch, a tuple of choices, or what converts the text. scope:
+        "score" if scores
+    depend on it; "read" if files are read by it, which `check` does too; "run" and
+    "ranked" like "score", the first only where systems are not ranked and the second
+    only where they are; "report" if it only chooses what a report shows; "items" if it
+    does both; "file" if it names a file to write. keyword: its name in Python, if it
+    has another there.
     """
 
     flag: str
@@ -73,7 +82,9 @@ class Option(NamedTuple):
         return self.keyword or self.flag.removeprefix("--").replace("-", "_")
 
     def add_to(self, add: Callable[..., Action]) -> Action:
-        """Declare the option with the `add_argument` of argparse; a switch has its `--no-…`."""
+        """Declare the option with the `add_argument` of argparse; a switch
+        has its `--no-…`.
+        """
         words: dict[str, object] = {"type": self.kind, "metavar": self.metavar}
         if self.kind is bool:
             words = {"action": BooleanOptionalAction}
@@ -84,7 +95,9 @@ class Option(NamedTuple):
         return add(self.flag, dest=self.name, help=self.help, default=None, **words)
 
     def find_problem(self, value: object) -> str:
-        """Say what a value of a settings file must be, and what it is; "" for a valid one."""
+        """Say what a value of a settings file must be, and what it is; ""
+        for a valid one.
+        """
         got = f", got {printable(repr(value), 40)}"
         if self.kind is bool:
             if isinstance(value, bool):
@@ -96,7 +109,9 @@ class Option(NamedTuple):
             return f"expected one of {', '.join(self.kind)}{got}"
         kinds = {str: "text", int: "a whole number", float: "a number"}
         try:
-            if isinstance(value, bool) or (self.kind is str and not isinstance(value, str)):
+            if isinstance(value, bool) or (
+                self.kind is str and not isinstance(value, str)
+            ):
                 raise ValueError
             self.kind(str(value))
         except ArgumentTypeError as error:
@@ -108,7 +123,9 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True)
 class _WholeNumber:
-    """The kind of an option that is a whole number; processes get it with their benchmarks."""
+    """The kind of an option that is a whole number; processes get it with
+    their benchmarks.
+    """
 
     minimum: int
 
@@ -126,7 +143,9 @@ def whole_number(minimum: int) -> Callable[[str], int]:
 
 
 # Of any benchmark.
-ITEMS: Final = Option("--items", "show a line per question, or per forecast", bool, "report")
+ITEMS: Final = Option(
+    "--items", "show a line per question, or per forecast", bool, "report"
+)
 UNREAD: Final = Option(  # of those whose answers are texts
     "--unread",
     "write the answers that were not read, as JSONL rows to be filled in",
@@ -140,12 +159,18 @@ _SHARED: Final = (ITEMS.flag, UNREAD.flag)
 def add_options(
     parser: ArgumentParser, benchmarks: Iterable[Benchmark], ranked: bool
 ) -> dict[str, list[Action]]:
-    """Add the options of the benchmarks, a group each; return them by the name of the benchmark.
+    """Add the options of the benchmarks, a group each; return them by the name of
+    the benchmark.
 
-    `ranked`: for commands that rank systems, which are scored alike. InputError for an option that
+    `ranked`: for commands that rank systems, which are scored alike. InputError for
+        an option that
     another benchmark has.
     """
-    scopes = ("score", "read", "ranked") if ranked else ("score", "read", "run", "report", "file")
+    scopes = (
+        ("score", "read", "ranked")
+        if ranked
+        else ("score", "read", "run", "report", "file")
+    )
     actions: dict[str, list[Action]] = {}
     for benchmark in benchmarks:
         in_scope = [option for option in benchmark.options if option.scope in scopes]
@@ -163,7 +188,9 @@ def add_options(
     return actions
 
 
-def hide_options(actions: Mapping[str, Iterable[Action]], shown: Collection[str]) -> None:
+def hide_options(
+    actions: Mapping[str, Iterable[Action]], shown: Collection[str]
+) -> None:
     """Leave the options of benchmarks out of a help, but for those `shown`."""
     for name, options in actions.items():
         if name not in shown:
@@ -179,12 +206,13 @@ class Late(NamedTuple):
 
     policy: "keep", "mark", or "drop": late answers score as missing.
     ids: of questions whose answers came too late.
-    forecasts: those that came too late, each by file stem, forecaster, event and own time.
-    unranked: forecasters who changed or removed closed forecasts, and how many; with "mark" and
-        "drop" they have no rank.
+    forecasts: those that came too late, each by file stem, forecaster,
+        event and own time.
+    unranked: forecasters who changed or removed closed forecasts, and how many; with
+        "mark" and "drop" they have no rank.
     withdrawn: forecasters whose forecasts of an event, or of all ("") are no entries.
-    first_seen: of each forecast, named like those of `forecasts`, when a run first saw it, in
-        seconds since 1970; only where scores depend on it.
+    first_seen: of each forecast, named like those of `forecasts`, when a run first saw
+        it, in seconds since 1970; only where scores depend on it.
     """
 
     policy: str
@@ -203,7 +231,10 @@ class Late(NamedTuple):
         if self.first_seen:
             of_forecasts.append(sorted(self.first_seen))
         if any(of_forecasts):
-            return {**policy, "late_sha256": hash_text(dump_json([self.ids, *of_forecasts]))}
+            return {
+                **policy,
+                "late_sha256": hash_text(dump_json([self.ids, *of_forecasts])),
+            }
         if self.ids:
             return {**policy, "late_sha256": hash_text(dump_json(self.ids))}
         return policy
@@ -212,9 +243,10 @@ class Late(NamedTuple):
 class Files(NamedTuple):
     """Prediction files that are scored together, and their datasets.
 
-    `owners`: forecasters with the name of the file that had them on an earlier night. `any_form`:
-    a person asks for these files, which are read in whatever form they are; a nightly run takes the
-    documented one in UTF-8.
+    `owners`: forecasters with the name of the file that had them on an earlier
+        night. `any_form`:
+    a person asks for these files, which are read in whatever form they are; a nightly
+    run takes the documented one in UTF-8.
     """
 
     predictions: tuple[Path, ...]
@@ -236,7 +268,11 @@ class Files(NamedTuple):
     @property
     def name(self) -> str:
         """Name their result by its stem: of several files that of their dataset."""
-        named = self.datasets if len(self.predictions) > 1 and self.datasets else self.predictions
+        named = (
+            self.datasets
+            if len(self.predictions) > 1 and self.datasets
+            else self.predictions
+        )
         return inner_name(named[0]).stem
 
     @property
@@ -253,7 +289,9 @@ class Files(NamedTuple):
 
     def checksums(self, hash_path: Callable[[Path], str] = hash_file) -> dict[str, str]:
         """Hash the files, as a signature has them; InputError if one cannot be read."""
-        sums = {"prediction_sha256": join_checksums([*map(hash_path, self.predictions)])}
+        sums = {
+            "prediction_sha256": join_checksums([*map(hash_path, self.predictions)])
+        }
         if self.dataset:
             sums["dataset_sha256"] = hash_path(self.dataset)
             if truths := find_truths(self.dataset):
@@ -277,23 +315,26 @@ Scores = TypeVar("Scores")
 
 
 class Evaluator(ABC, Generic[Data, Scores]):
-    """Scores files of one benchmark; what scores depend on besides the files is in `settings`.
+    """Scores files of one benchmark; what scores depend on besides the files is
+    in `settings`.
 
-    A result is made by `read`, `score` and `summarise`, one after the other; `bounds` and
-    `higher_is_better` are of the "score" of its items.
+    A result is made by `read`, `score` and `summarise`, one after the other; `bounds`
+    and `higher_is_better` are of the "score" of its items.
     """
 
     benchmark: str
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
     report: Callable[..., Report]  # a result, and options, as lines and tables
-    explain: Callable[[Any], str] | None = None  # the reason of an item's score in one sentence
-    rows: Callable[[Any], Sequence[Mapping[str, object]]] | None = None  # of results without items
+    # The reason of an item's score in one sentence
+    explain: Callable[[Any], str] | None = None
+    # Of results without items
+    rows: Callable[[Any], Sequence[Mapping[str, object]]] | None = None
 
     @abstractmethod
     def settings(self) -> dict[str, object]:
-        """Return the part of a signature that does not depend on the files: "evaluator" with its
-        version, policies.
+        """Return the part of a signature that does not depend on the files: "evaluator"
+        with its version, policies.
         """
 
     @abstractmethod
@@ -306,17 +347,21 @@ class Evaluator(ABC, Generic[Data, Scores]):
 
     @abstractmethod
     def summarise(self, scores: Scores, data: Data) -> dict[str, Any]:
-        """Compute the values of a result: "warnings", "signature" (checksums of the data), "items"
-        where there are any, …
+        """Compute the values of a result: "warnings", "signature" (checksums of the
+        data), "items" where there are any, …
         """
 
     def page(self, results: Results, data: Data) -> Page:
         """Return the page of a result; InputError if its benchmark has no pages."""
-        raise InputError(self.benchmark, "expected a benchmark whose results have pages")
+        raise InputError(
+            self.benchmark, "expected a benchmark whose results have pages"
+        )
 
-    def evaluate(self, data: Data | str, names: Mapping[str, object] | None = None) -> Results:
-        """Return the result of what `read` gave, with `names` in front; or that of the prediction
-        with a NAME, as on the command line.
+    def evaluate(
+        self, data: Data | str, names: Mapping[str, object] | None = None
+    ) -> Results:
+        """Return the result of what `read` gave, with `names` in front; or that of the
+        prediction with a NAME, as on the command line.
         """
         if isinstance(data, str):
             path = find_file(data, Path("prediction"))
@@ -329,10 +374,17 @@ class Evaluator(ABC, Generic[Data, Scores]):
         with without_collector():
             values = self.summarise(self.score(data), data)
         values["warnings"] = [*data.messages(), *values["warnings"]]
-        values["signature"] = {**self.settings(), **values["signature"], **data.checksums()}
+        values["signature"] = {
+            **self.settings(),
+            **values["signature"],
+            **data.checksums(),
+        }
         usual = (0.0, 1.0), True  # the scale of results without these keys
         if (self.bounds, self.higher_is_better) != usual:
-            values |= {"score_bounds": self.bounds, "higher_is_better": self.higher_is_better}
+            values |= {
+                "score_bounds": self.bounds,
+                "higher_is_better": self.higher_is_better,
+            }
         values = {**(names or {}), "benchmark": self.benchmark, **values}
         return Results(
             values,
@@ -345,7 +397,9 @@ class Evaluator(ABC, Generic[Data, Scores]):
     def evaluate_file(
         self, path: str | Path, datasets: str | Path | Sequence[str | Path] = ()
     ) -> Results:
-        """Score a prediction file against its datasets; InputError if it cannot be scored."""
+        """Score a prediction file against its datasets; InputError if it
+        cannot be scored.
+        """
         dataset_paths = [datasets] if isinstance(datasets, (str, Path)) else datasets
         files = Files((Path(path),), tuple(map(Path, dataset_paths)), any_form=True)
         return self.evaluate_files(files)
@@ -364,8 +418,8 @@ class Evaluator(ABC, Generic[Data, Scores]):
 
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
-    """Let nobody look for cycles: records make none, and to walk millions takes a third of the
-    time.
+    """Let nobody look for cycles: records make none, and to walk millions takes a
+    third of the time.
     """
     collecting = gc.isenabled()
     gc.disable()
@@ -389,10 +443,13 @@ class Deadline(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """What a model is asked about a question; of its record nothing else leaves the benchmark.
+    """What a model is asked about a question; of its record nothing else leaves
+    the benchmark.
 
-    names: the fields that join a reply with its question, the id first. closes: when replies end.
-    today: a line in front of the text that changes daily, so that no checksum of a prompt has it.
+    names: the fields that join a reply with its question, the id first. closes:
+        when replies end.
+    today: a line in front of the text that changes daily, so that no checksum of a
+        prompt has it.
     read: makes further fields of a row of a reply, or says what is wrong with it.
     """
 
@@ -409,7 +466,9 @@ class Prompt(NamedTuple):
 
     @property
     def message(self) -> str:
-        """Return what is sent. Half a surrogate, which no UTF-8 has, is a question mark."""
+        """Return what is sent. Half a surrogate, which no UTF-8 has, is a
+        question mark.
+        """
         return f"{self.today}{self.text}".encode("utf-8", "replace").decode()
 
     @property
@@ -422,21 +481,21 @@ class Prompt(NamedTuple):
 class Benchmark(NamedTuple):
     """A benchmark to the command line, light enough to be imported by every command.
 
-    claims_file(prediction, dataset): whether files belong to this benchmark. evaluator(output,
-    **options) makes an evaluator with the options that were given; `output` is the folder of
-    results. check(path) finds mistakes in a dataset.
+    claims_file(prediction, dataset): whether files belong to this benchmark.
+    evaluator(output, **options) makes an evaluator with the options that were given;
+    `output` is the folder of results. check(path) finds mistakes in a dataset.
     ranks_together(dataset): whether all predictions for a dataset are one result.
-    has_questions(prediction): whether the file contains its questions, so that it needs no dataset.
-    check_answers(files) says what becomes of each answer of a prediction file, whatever is true.
-    list_deadlines(dataset) and hash_answers(prediction), both by id, are those of a benchmark whose
-    answers can be late. list_prompts(dataset, system, market): what a model is asked, in the name
-    of a system; with the prices of a market where that is wanted. Without it the questions have a
-    prompt each. hash_forecasts(prediction, dataset) replaces hash_answers where files name their
+    has_questions(prediction): whether the file contains its questions, so that it needs
+    no dataset. check_answers(files) says what becomes of each answer of a prediction
+    file, whatever is true. list_deadlines(dataset) and hash_answers(prediction), both
+    by id, are those of a benchmark whose answers can be late. list_prompts(dataset,
+    system, market): what a model is asked, in the name of a system; with the prices of
+    a market where that is wanted. Without it the questions have a prompt each.
+    hash_forecasts(prediction, dataset) replaces hash_answers where files name their
     forecasters: by forecaster, then by event and the forecast's own time.
-    list_events(prediction): the questions in a file that needs no dataset; files that share one
-    are ranked together.
-    with_options(options) makes the benchmark whose files are read with options that were given, by
-    their names in Python.
+    list_events(prediction): the questions in a file that needs no dataset; files that
+    share one are ranked together. with_options(options) makes the benchmark whose files
+    are read with options that were given, by their names in Python.
     """
 
     name: str
@@ -450,7 +509,9 @@ class Benchmark(NamedTuple):
     list_deadlines: Callable[[Path], dict[str, Deadline]] | None = None
     hash_answers: Callable[[Path], dict[str, str]] | None = None
     list_prompts: Callable[[Path, str, bool], Iterator[Prompt]] | None = None
-    hash_forecasts: Callable[[Path, Path], dict[str, dict[tuple[str, str], str]]] | None = None
+    hash_forecasts: (
+        Callable[[Path, Path], dict[str, dict[tuple[str, str], str]]] | None
+    ) = None
     list_events: Callable[[Path], frozenset[str]] | None = None
     with_options: Callable[[Mapping[str, Any]], Benchmark] | None = None
 
@@ -460,8 +521,12 @@ class Benchmark(NamedTuple):
         has_hashes = self.hash_answers is not None or self.hash_forecasts is not None
         return has_hashes and self.list_deadlines is not None
 
-    def hash_entries(self, path: Path, dataset: Path) -> dict[str, dict[tuple[str, str], str]]:
-        """Hash what a file answers: by forecaster ("" if it names none), question and own time."""
+    def hash_entries(
+        self, path: Path, dataset: Path
+    ) -> dict[str, dict[tuple[str, str], str]]:
+        """Hash what a file answers: by forecaster ("" if it names none),
+        question and own time.
+        """
         if self.hash_forecasts is not None:
             return self.hash_forecasts(path, dataset)
         hashes = self.hash_answers(path) if self.hash_answers is not None else {}
@@ -475,23 +540,29 @@ GROUP: Final = "forecasteval.benchmarks"  # of entry points
 
 @cache
 def list_benchmarks(ours: tuple[Benchmark, ...]) -> tuple[Benchmark, ...]:
-    """List the benchmarks that installed packages declare as entry points, in the order of their
-    names, and `ours` behind them.
+    """List the benchmarks that installed packages declare as entry points, in the order
+    of their names, and `ours` behind them.
 
-    One that cannot be loaded, that is no `Benchmark`, or has a taken name costs a line on stderr.
+    One that cannot be loaded, that is no `Benchmark`, or has a taken name costs a
+    line on stderr.
     """
     if not any(map(_declares_some, sys.path)):
         return ours
-    from importlib.metadata import entry_points  # here: it costs a fifth of a command's start
+    # Here: it costs a fifth of a command's start
+    from importlib.metadata import entry_points
 
     loaded: list[Benchmark] = []
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    for point in sorted(
+        entry_points(group=GROUP), key=lambda point: (point.name, point.value)
+    ):
         try:
             benchmark = point.load()
             if not isinstance(benchmark, Benchmark):
                 raise TypeError("expected a forecasteval.benchmark.Benchmark")
             if benchmark.name in {known.name for known in (*loaded, *ours)}:
-                raise ValueError(f"expected another name than {benchmark.name}, which is taken")
+                raise ValueError(
+                    f"expected another name than {benchmark.name}, which is taken"
+                )
         except Exception as error:  # whatever the code of another package does
             problem = printable(f"{type(error).__name__}: {error}", 200)
             where = f"entry point {point.name} of {GROUP}"
@@ -506,7 +577,9 @@ def _declares_some(folder: str) -> bool:
     with contextlib.suppress(OSError):  # no folder, or none that can be read
         names = [name for name in os.listdir(folder or ".") if name.endswith("-info")]
         # Paths as texts: there may be hundreds, and each command looks at all of them.
-        return any(_names_group(f"{folder or '.'}/{name}/entry_points.txt") for name in names)
+        return any(
+            _names_group(f"{folder or '.'}/{name}/entry_points.txt") for name in names
+        )
     return False
 
 

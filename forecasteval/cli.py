@@ -1,8 +1,8 @@
 """The commands: what happens to a file, command by command.
 
-`main` runs the command that the first word names, and without one `score`: `score_names` finds each
-file and its dataset, the first of `list_benchmarks` that recognises the file makes the result, and
-its report is printed.
+`main` runs the command that the first word names, and without one `score`:
+`score_names` finds each file and its dataset, the first of `list_benchmarks` that
+recognises the file makes the result, and its report is printed.
 
 Exit codes are declared in `common/exit_codes.py`, and explained in docs/scoring.md.
 """
@@ -68,7 +68,8 @@ if TYPE_CHECKING:
     from forecasteval.asking.commands import Run
 
 DEFAULT_PREDICTION: Final = "250915-random"
-BENCHMARKS: Final = (  # in the order in which they claim a file, behind those of other packages
+# In the order in which they claim a file, behind those of other packages
+BENCHMARKS: Final = (
     rxnopt.BENCHMARK,
     prophet.BENCHMARK,
     futurex.BENCHMARK,
@@ -94,12 +95,14 @@ _RANKING: Final = (  # options of `nightly` that a settings file may have
     ),
     Option(
         "--late-files",
-        "what to do with answers that came after the truth or the deadline (default: keep)",
+        "what to do with answers that came after the truth or the deadline (default: "
+        "keep)",
         ("keep", "mark", "drop"),
         "",
     ),
 )
-# eval.py works beside itself; `forecasteval` in the current folder, also after `pip install -e .`.
+# eval.py works beside itself; `forecasteval` in the current folder, also after `pip
+# install -e .`.
 _BESIDE: Final = PROGRAM == "eval.py" and (CHECKOUT / "pyproject.toml").is_file()
 ROOT: Final = CHECKOUT if _BESIDE else Path()
 _BY_NAME: Final = "(default: found by the name of the prediction file)"
@@ -108,8 +111,8 @@ _BY_NAME: Final = "(default: found by the name of the prediction file)"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return its exit code (`ExitCode`)."""
     words = sys.argv[1:] if argv is None else list(argv)
-    # numpy adds in another order on each number of threads: the last digits would depend on the
-    # number of processors.
+    # numpy adds in another order on each number of threads: the last digits would
+    # depend on the number of processors.
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
     os.environ |= dict.fromkeys(threads, "1")
     return run_command(PROGRAM, partial(_dispatch, words))
@@ -124,7 +127,9 @@ def _dispatch(words: Sequence[str]) -> int:
     import difflib  # here: it costs more than all the rest of the start-up
 
     near = difflib.get_close_matches(words[0], COMMANDS, n=1) or COMMANDS
-    known = f"no such command; there is {', '.join(near)}; a file to score is named with -f"
+    known = (
+        f"no such command; there is {', '.join(near)}; a file to score is named with -f"
+    )
     raise InputError(printable(words[0] or "''", 60), known)
 
 
@@ -136,8 +141,9 @@ _FILE_FLAGS: Final = ("-f", "--file")
 def score(argv: Sequence[str]) -> int:
     """Score predictions: FutureX answers, Prophet Arena forecasts, RxnOptBench choices.
 
-    Find each file and its dataset, score it by its benchmark, print a report. Files of one dataset
-    that are one set of predictions have one report. A file that cannot be scored costs only itself.
+    Find each file and its dataset, score it by its benchmark, print a report. Files of
+    one dataset that are one set of predictions have one report. A file that cannot be
+    scored costs only itself.
     """
     parser, options = _make_score_parser()
     argv = _repeat_flags(argv)
@@ -151,7 +157,9 @@ def score(argv: Sequence[str]) -> int:
     is_help = len(asked) < len(argv)
     if is_help and (shown := _find_benchmarks(args.file or (), args)):
         benchmarks = list_benchmarks(BENCHMARKS)
-        reading = [benchmark.name for benchmark in benchmarks if UNREAD in benchmark.options]
+        reading = [
+            benchmark.name for benchmark in benchmarks if UNREAD in benchmark.options
+        ]
         if not set(shown).isdisjoint(reading):
             shown = [*shown, UNREAD.flag]
         hide_options(options, shown)
@@ -163,7 +171,9 @@ def _repeat_flags(argv: Sequence[str]) -> list[str]:
     words: list[str] = []
     takes_files = False
     for word in argv:
-        is_file = takes_files and not word.startswith("-") and words[-1] not in _FILE_FLAGS
+        is_file = (
+            takes_files and not word.startswith("-") and words[-1] not in _FILE_FLAGS
+        )
         if word in _FILE_FLAGS:
             takes_files = True
         elif word.startswith("-") and word != "-":
@@ -179,7 +189,9 @@ def _find_benchmarks(names: Sequence[str], args: argparse.Namespace) -> list[str
     scorer, found = _scorer(args), list[str]()
     with contextlib.suppress(InputError):
         datasets = _find_datasets(args)
-        for name in chain(*find_named(names, args.root, scorer.has_questions, datasets)):
+        for name in chain(
+            *find_named(names, args.root, scorer.has_questions, datasets)
+        ):
             path = find_prediction(name, args.root / "prediction")
             own = find_own_dataset(path, args.root, _is_root_named(args))
             dataset = next(iter(datasets), own)
@@ -189,7 +201,9 @@ def _find_benchmarks(names: Sequence[str], args: argparse.Namespace) -> list[str
 
 def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
     """Make the parser of `score`; the options of benchmarks come second."""
-    parser = _parser(score, _SCORE, "scored", ExitCode.PARTLY_FAILED, ExitCode.GATE_NOT_PASSED)
+    parser = _parser(
+        score, _SCORE, "scored", ExitCode.PARTLY_FAILED, ExitCode.GATE_NOT_PASSED
+    )
     add = parser.add_argument
     add(
         "-f",
@@ -215,9 +229,17 @@ def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
     )
     ITEMS.add_to(add)
     unread = UNREAD.add_to(add)
-    add("--by", metavar="COLUMN", help="also score each value of a column of the dataset")
+    add(
+        "--by",
+        metavar="COLUMN",
+        help="also score each value of a column of the dataset",
+    )
     add("--save", action="store_true", help="write the result, evaluation/NAME.json")
-    add("--html", action="store_true", help="write a page of the result, evaluation/NAME.html")
+    add(
+        "--html",
+        action="store_true",
+        help="write a page of the result, evaluation/NAME.html",
+    )
     add(
         "--fail-under",
         metavar="SCORE",
@@ -229,7 +251,9 @@ def _make_score_parser() -> tuple[Parser, dict[str, list[argparse.Action]]]:
 
 
 def _name_file(word: str) -> str:
-    """Name a file that is there by its path, since a name alone is one of prediction/."""
+    """Name a file that is there by its path, since a name alone is one
+    of prediction/.
+    """
     if os.path.isfile(word):
         return _add_folder(Path(word))
     return word
@@ -324,15 +348,21 @@ def _choose_code(has_failed: bool, is_degraded: bool, has_result: bool) -> ExitC
 
 
 def _require_new_list(path: Path, names: Sequence[str]) -> None:
-    """Raise InputError unless the unread answers of one file can be written to a path."""
+    """Raise InputError unless the unread answers of one file can be
+    written to a path.
+    """
     is_new = path.suffix == ".jsonl" and not os.path.lexists(path)
     if len(names) > 1 or not is_new:
-        expected = "expected one file to score, and a name.jsonl that does not exist yet"
+        expected = (
+            "expected one file to score, and a name.jsonl that does not exist yet"
+        )
         raise InputError(f"--unread {printable(path)}", expected)
 
 
 def _report_result(results: Results, scorer: Scorer, by: str | None) -> Report:
-    """Make the report of a result; with `by` it, and the result, have the scores of each value."""
+    """Make the report of a result; with `by` it, and the result, have the scores
+    of each value.
+    """
     report = results.report(**scorer.report_options(results["benchmark"]))
     if by is None:
         return report
@@ -341,7 +371,9 @@ def _report_result(results: Results, scorer: Scorer, by: str | None) -> Report:
     return [*report, "", *breakdown.report()]
 
 
-def _print_together(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
+def _print_together(
+    ranked: Sequence[Results], form: str, args: argparse.Namespace
+) -> None:
     """Print what stands below the reports of several files, or is a CSV of one."""
     if form == "csv" and args.items:
         if args.by:
@@ -358,7 +390,9 @@ def _print_together(ranked: Sequence[Results], form: str, args: argparse.Namespa
 def _write_files(
     results: Results, args: argparse.Namespace, folder: Path, saved: set[str], name: str
 ) -> None:
-    """Write what options ask for of the result of a file; those that are `saved` get its name."""
+    """Write what options ask for of the result of a file; those that are
+    `saved` get its name.
+    """
     if args.save:
         from forecasteval.nightly import store
 
@@ -371,11 +405,13 @@ def _write_files(
         _write_unread(results, args, name)
 
 
-def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
+def _print_ranking(
+    ranked: Sequence[Results], form: str, args: argparse.Namespace
+) -> None:
     """Print the tables of several files; InputError unless a CSV is one table.
 
-    A result that ranks forecasters itself is a table of its own. So is one without its missing
-    answers, which is over other questions than those of others.
+    A result that ranks forecasters itself is a table of its own. So is one without its
+    missing answers, which is over other questions than those of others.
     """
     from forecasteval.boards.api import rank_files
 
@@ -387,12 +423,18 @@ def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespac
             own.append(each)
         else:
             together.append(each)
-    report = rank_files(together, read_systems(args.root / "prediction"), with_single=is_csv)
+    report = rank_files(
+        together, read_systems(args.root / "prediction"), with_single=is_csv
+    )
     if is_csv:
         reports = [*(each.report() for each in own), report]
-        tables = [block for each in reports for block in each if isinstance(block, Table)]
+        tables = [
+            block for each in reports for block in each if isinstance(block, Table)
+        ]
         if len(tables) > 1:
-            expected = "prints one table: expected files of one dataset, and one horizon"
+            expected = (
+                "prints one table: expected files of one dataset, and one horizon"
+            )
             raise InputError("--format csv", expected, f"{len(tables)} tables")
         report = [*tables]
     if report:
@@ -400,7 +442,9 @@ def _print_ranking(ranked: Sequence[Results], form: str, args: argparse.Namespac
 
 
 def _print_items(ranked: Sequence[Results], columns: str) -> None:
-    """Print the items of results as CSV, a row each; of several results with their System."""
+    """Print the items of results as CSV, a row each; of several results
+    with their System.
+    """
     from forecasteval.display.formats import csv_cell, write_csv
 
     rows: list[dict[str, object]] = []
@@ -421,10 +465,14 @@ def _print_items(ranked: Sequence[Results], columns: str) -> None:
     sys.stdout.write(write_csv([chosen, *cells]))
 
 
-def _print_breakdown(ranked: Sequence[Results], form: str, args: argparse.Namespace) -> None:
-    """Print the scores of each value of a column: of one result, or of several side by side.
+def _print_breakdown(
+    ranked: Sequence[Results], form: str, args: argparse.Namespace
+) -> None:
+    """Print the scores of each value of a column: of one result, or of
+    several side by side.
 
-    Those of forecasters stand in the report of their result; InputError unless a CSV is one table.
+    Those of forecasters stand in the report of their result; InputError unless a
+    CSV is one table.
     """
     parts = {str(results["name"]): results["by"][args.by] for results in ranked}
     has_forecasters = any("ranking" in results for results in ranked)
@@ -443,7 +491,9 @@ def _print_breakdown(ranked: Sequence[Results], form: str, args: argparse.Namesp
 
 
 def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None:
-    """Write the answers of a result that were not read, and say what to do with them."""
+    """Write the answers of a result that were not read, and say what
+    to do with them.
+    """
     if not (rows := list_unread(results)):
         print(f"{PROGRAM}: --unread: every answer was read", file=sys.stderr)
         return
@@ -457,14 +507,17 @@ def _write_unread(results: Results, args: argparse.Namespace, name: str) -> None
     datasets = datasets or [path]
     options = [word for path in datasets for word in ("--dataset", str(path))]
     words = shlex.join(["-f", _add_folder(args.unread), *options])
-    todo = "fill in each answer, add the answers that were read (else they count as missing)"
+    todo = (
+        "fill in each answer, add the answers that were read (else they count as "
+        "missing)"
+    )
     todo += f", then run {command_line(PROGRAM)} {words}"
     print(printable(f"{len(rows)} in {args.unread}: {todo}"), file=sys.stderr)
 
 
 def _warn_of_model(results: Iterable[Results], gate: str) -> bool:
-    """Say how the language model failed in results, and that these do not pass a gate; whether it
-    did.
+    """Say how the language model failed in results, and that these do not pass a gate;
+    whether it did.
     """
     is_degraded = False
     for result in results:
@@ -493,7 +546,8 @@ def _parse_threshold(text: str) -> float:
 
 
 def _parse(parser: Parser, argv: Sequence[str]) -> argparse.Namespace:
-    """Parse the command line; what it does not say, the settings file of the folder may.
+    """Parse the command line; what it does not say, the settings file of
+    the folder may.
 
     `from_file` are the names of the benchmarks' options that the file has given.
     """
@@ -524,7 +578,9 @@ def _warn_of_idle(option: str, beside: str) -> None:
 
 
 def _find_problem(key: str, value: object) -> str:
-    """Say what is wrong with a key of a settings file, or with its value; "" for nothing."""
+    """Say what is wrong with a key of a settings file, or with its value;
+    "" for nothing.
+    """
     option = _folder_options().get(f"--{key}")
     if option is None:
         return "expected the name of an option that a folder can have"
@@ -536,16 +592,24 @@ def _find_problem(key: str, value: object) -> str:
 
 
 def _folder_options() -> dict[str, Option]:
-    """List the options that a settings file may have, by flag. What commands that rank systems do
-    not have, or not in that form, is none.
+    """List the options that a settings file may have, by flag. What commands that rank
+    systems do not have, or not in that form, is none.
     """
-    options = [option for wing in list_benchmarks(BENCHMARKS) for option in wing.options]
+    options = [
+        option for wing in list_benchmarks(BENCHMARKS) for option in wing.options
+    ]
     scopes = ("run", "file")
-    return {option.flag: option for option in (*options, *_RANKING) if option.scope not in scopes}
+    return {
+        option.flag: option
+        for option in (*options, *_RANKING)
+        if option.scope not in scopes
+    }
 
 
 def list_setting_mistakes(path: Path) -> list[str]:
-    """List the mistakes in a settings file, of values that no evaluator takes the first."""
+    """List the mistakes in a settings file, of values that no evaluator
+    takes the first.
+    """
     settings, options = _read_folder_options(path)
     mistakes = settings.mistakes
     try:
@@ -556,7 +620,9 @@ def list_setting_mistakes(path: Path) -> list[str]:
 
 
 def _read_folder_options(path: Path) -> tuple[FolderSettings, dict[str, Any]]:
-    """Read the settings file of a folder, and the options that it gives by their names."""
+    """Read the settings file of a folder, and the options that it gives
+    by their names.
+    """
     settings = read_settings(path, _find_problem)
     parser = argparse.ArgumentParser()
     declared = _folder_options()
@@ -569,7 +635,11 @@ def _read_folder_options(path: Path) -> tuple[FolderSettings, dict[str, Any]]:
 
 def _scorer(args: argparse.Namespace) -> Scorer:
     """Return the scorer for files of any benchmark with the options that were given."""
-    output = getattr(args, "output", None) or os.environ.get(OUTPUT) or args.root / "evaluation"
+    output = (
+        getattr(args, "output", None)
+        or os.environ.get(OUTPUT)
+        or args.root / "evaluation"
+    )
     return Scorer(list_benchmarks(BENCHMARKS), vars(args), Path(output))
 
 
@@ -578,20 +648,28 @@ def evaluate_path(
 ) -> Results:
     """Score a prediction file by its benchmark, with options by their names in Python.
 
-    Raises InputError for what is no path, and for an option that the benchmark does not have.
+    Raises InputError for what is no path, and for an option that the benchmark
+    does not have.
     """
     if not isinstance(path, str | os.PathLike):
-        expected = "expected the path of a prediction file; evaluate_all of a benchmark's class"
+        expected = (
+            "expected the path of a prediction file; evaluate_all of a "
+            "benchmark's class"
+        )
         raise InputError("evaluate", f"{expected} takes records", type(path).__name__)
     benchmarks = list_benchmarks(BENCHMARKS)
     known = {option.name for benchmark in benchmarks for option in benchmark.options}
     for name in options.keys() - known:
-        raise InputError(printable(name, 60), f"expected one of {', '.join(sorted(known))}")
+        raise InputError(
+            printable(name, 60), f"expected one of {', '.join(sorted(known))}"
+        )
     datasets: list[Path] = []
     if dataset:
         datasets = rxnopt.find_datasets(str(dataset), Path("dataset"))
     scorer = Scorer(benchmarks, options, Path("evaluation"))
-    (results,) = score_names(scorer, Path(), [str(Path(path))], datasets, _refuse, False)
+    (results,) = score_names(
+        scorer, Path(), [str(Path(path))], datasets, _refuse, False
+    )
     scorer.report_options(results["benchmark"])
     return results
 
@@ -614,11 +692,19 @@ def _is_root_named(args: argparse.Namespace) -> bool:
 
 
 def nightly(argv: Sequence[str]) -> int:
-    """Score every new or changed file of prediction/ and write evaluation/ with the leaderboard."""
-    parser = _parser(nightly, _NIGHTLY, "scored", ExitCode.PARTLY_FAILED, ExitCode.LOCKED)
+    """Score every new or changed file of prediction/ and write evaluation/ with
+    the leaderboard.
+    """
+    parser = _parser(
+        nightly, _NIGHTLY, "scored", ExitCode.PARTLY_FAILED, ExitCode.LOCKED
+    )
     add = parser.add_argument
     add("--force", action="store_true", help="score everything again")
-    add("--by", metavar="COLUMN", help="also rank by each value of a column of the datasets")
+    add(
+        "--by",
+        metavar="COLUMN",
+        help="also rank by each value of a column of the datasets",
+    )
     add(
         "--html",
         action="store_true",
@@ -629,7 +715,8 @@ def nightly(argv: Sequence[str]) -> int:
         action="store_true",
         help="begin evaluation/seen.jsonl anew where it is missing or damaged",
     )
-    where = parser.add_mutually_exclusive_group()  # a cluster has as many processes as workers
+    # A cluster has as many processes as workers
+    where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--jobs",
         metavar="N",
@@ -669,7 +756,9 @@ def compare(argv: Sequence[str]) -> int:
     from forecasteval.ranking.gate import require_not_worse
 
     scorer = _scorer(args)
-    if args.all_weeks or (not args.dataset and _are_systems(args.file, args.root, scorer)):
+    if args.all_weeks or (
+        not args.dataset and _are_systems(args.file, args.root, scorer)
+    ):
         results, compared = _compare_weeks(args, scorer)
     else:
         results, compared = _compare_files(args, scorer)
@@ -677,7 +766,8 @@ def compare(argv: Sequence[str]) -> int:
         pages.write_comparison(compared, scorer.output)
     report = compared.report()
     tables: Report = [block for block in report if isinstance(block, Table)]
-    # A CSV is the pairs, which stand behind the systems, or their parts, which come last.
+    # A CSV is the pairs, which stand behind the systems, or their parts,
+    # which come last.
     if args.format == "csv" and args.by:
         report = tables[-1:]
     elif args.format == "csv":
@@ -694,7 +784,9 @@ def compare(argv: Sequence[str]) -> int:
     return ExitCode.DONE
 
 
-def _make_compare_parser(least: str = "+") -> tuple[Parser, dict[str, list[argparse.Action]]]:
+def _make_compare_parser(
+    least: str = "+",
+) -> tuple[Parser, dict[str, list[argparse.Action]]]:
     """Make the parser of `compare`; the options of benchmarks come second."""
     parser = _parser(
         compare, _COMPARE, "compared", ExitCode.PARTLY_FAILED, ExitCode.GATE_NOT_PASSED
@@ -704,7 +796,8 @@ def _make_compare_parser(least: str = "+") -> tuple[Parser, dict[str, list[argpa
         "file",
         metavar="NAME",
         nargs=least,
-        help="file in prediction/, or a path, with all its runs NAME@RUN; two systems or more",
+        help="file in prediction/, or a path, with all its runs NAME@RUN; two systems "
+        "or more",
     )
     parser.set_defaults(items=True)
     over = parser.add_mutually_exclusive_group()
@@ -719,7 +812,11 @@ def _make_compare_parser(least: str = "+") -> tuple[Parser, dict[str, list[argpa
         action="store_true",
         help="compare the systems over all datasets; the default if no NAME is a file",
     )
-    add("--by", metavar="COLUMN", help="also compare by each value of a column of the dataset")
+    add(
+        "--by",
+        metavar="COLUMN",
+        help="also compare by each value of a column of the dataset",
+    )
     add(
         "--html",
         action="store_true",
@@ -737,14 +834,20 @@ def _make_compare_parser(least: str = "+") -> tuple[Parser, dict[str, list[argpa
     return parser, options
 
 
-def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Results], Results]:
-    """Return the results of the named files, each with all its runs, and their comparison."""
+def _compare_files(
+    args: argparse.Namespace, scorer: Scorer
+) -> tuple[list[Results], Results]:
+    """Return the results of the named files, each with all its runs, and
+    their comparison.
+    """
     from forecasteval.boards import api
 
     folder = args.root / "prediction"
     datasets = _find_datasets(args)
     named = find_named(args.file, args.root, scorer.has_questions, datasets)
-    runs = [[run for file in files for run in find_runs(file, folder)] for files in named]
+    runs = [
+        [run for file in files for run in find_runs(file, folder)] for files in named
+    ]
     names = [*chain(*runs)]
     by_path = group_by(names, lambda name: find_prediction(name, folder).resolve())
     for path, namesakes in by_path.items():
@@ -759,12 +862,14 @@ def _compare_files(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
     return results, api.compare(group_runs(results, runs), systems, args.by)
 
 
-def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Results], Results]:
-    """Compare the named systems by the model of the table over all datasets; the results in it come
-    first.
+def _compare_weeks(
+    args: argparse.Namespace, scorer: Scorer
+) -> tuple[list[Results], Results]:
+    """Compare the named systems by the model of the table over all datasets; the
+    results in it come first.
 
-    The model holds all systems that datasets connect with these; a file of another system that
-    cannot be scored is left out of it.
+    The model holds all systems that datasets connect with these; a file of another
+    system that cannot be scored is left out of it.
     """
     from forecasteval.boards import api
 
@@ -785,8 +890,12 @@ def _compare_weeks(args: argparse.Namespace, scorer: Scorer) -> tuple[list[Resul
     return results, api.compare_over_weeks(results, names, systems_file)
 
 
-def _refuse_parts_of_weeks(names: Sequence[str], files: Sequence[NamedFile]) -> NoReturn:
-    """Raise InputError for `--by` over all datasets, with files of the systems' last one."""
+def _refuse_parts_of_weeks(
+    names: Sequence[str], files: Sequence[NamedFile]
+) -> NoReturn:
+    """Raise InputError for `--by` over all datasets, with files of the
+    systems' last one.
+    """
     by_dataset = group_by(files, attrgetter("dataset"))
     for group in reversed(by_dataset.values()):
         file_by_system = {file.system: file.path.stem for file in reversed(group)}
@@ -806,8 +915,8 @@ def _refuse(error: EvaluationError) -> None:
 
 
 def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
-    """Return whether a name is that of a system in `root/prediction`. No name may be that of a file
-    there, a path, or name a dataset, too.
+    """Return whether a name is that of a system in `root/prediction`. No name may be
+    that of a file there, a path, or name a dataset, too.
     """
     folder = root / "prediction"
     if not folder.is_dir() or any(is_file_name(name, folder) for name in names):
@@ -819,8 +928,8 @@ def _are_systems(names: Iterable[str], root: Path, scorer: Scorer) -> bool:
 
 
 def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]:
-    """Find the systems that are named, by themselves or by one of their files; InputError for one
-    that has none.
+    """Find the systems that are named, by themselves or by one of their files;
+    InputError for one that has none.
     """
     named: dict[str, None] = {}
     for name in names:
@@ -831,7 +940,9 @@ def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]
             if files:
                 known = grouped_names(sorted({file.system for file in files}))
             expected = "expected a system of prediction/"
-            raise InputError(printable(name, 60), expected, f"another name; known: {known}")
+            raise InputError(
+                printable(name, 60), expected, f"another name; known: {known}"
+            )
         require_no_clash(file for file in files if file.system == systems[0])
         named[systems[0]] = None
     if len(named) < 2:
@@ -840,14 +951,17 @@ def _find_systems(names: Sequence[str], files: Sequence[NamedFile]) -> list[str]
 
 
 def check(argv: Sequence[str]) -> int:
-    """Find mistakes in datasets, settings and systems.json, or in predictions before a truth."""
+    """Find mistakes in datasets, settings and systems.json, or in predictions
+    before a truth.
+    """
     parser = _parser(check, _CHECK, "nothing found", ExitCode.FOUND)
     add = parser.add_argument
     add(
         "names",
         metavar="NAME",
         nargs="*",
-        help=f"dataset, prediction file, {SETTINGS_FILE} or {SYSTEMS_FILE}, by name or path "
+        help=f"dataset, prediction file, {SETTINGS_FILE} or {SYSTEMS_FILE}, by name or "
+        "path "
         "(default: all)",
     )
     add(
@@ -865,7 +979,8 @@ def check(argv: Sequence[str]) -> int:
         "--base",
         metavar="DIR",
         type=Path,
-        help="folder before the change, whose owners, datasets and settings count for --owner",
+        help="folder before the change, whose owners, datasets and settings count for "
+        "--owner",
     )
     benchmarks = list_benchmarks(BENCHMARKS)
     for benchmark in benchmarks:
@@ -894,7 +1009,9 @@ def check(argv: Sequence[str]) -> int:
 
 
 def _check_file(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
-    """Check a file, of settings and systems.json also one that is not there; the exit code."""
+    """Check a file, of settings and systems.json also one that is not there;
+    the exit code.
+    """
     from forecasteval.nightly import check
 
     predictions = args.root / "prediction"
@@ -950,9 +1067,15 @@ def _check_change(args: argparse.Namespace, scorer: Scorer, name: str) -> int:
 
 
 def init(argv: Sequence[str]) -> int:
-    """Make a folder a new board: settings, a workflow, a page for entrants, and sample data."""
-    parser = Parser(prog=f"{PROGRAM} init", **describe(PROGRAM, init.__doc__ or "", _INIT, "made"))
-    parser.add_argument("root", metavar="DIR", nargs="?", type=Path, help="folder (default: .)")
+    """Make a folder a new board: settings, a workflow, a page for entrants,
+    and sample data.
+    """
+    parser = Parser(
+        prog=f"{PROGRAM} init", **describe(PROGRAM, init.__doc__ or "", _INIT, "made")
+    )
+    parser.add_argument(
+        "root", metavar="DIR", nargs="?", type=Path, help="folder (default: .)"
+    )
     parser.add_argument(
         "--root",
         metavar="DIR",
@@ -962,7 +1085,9 @@ def init(argv: Sequence[str]) -> int:
         help="another way to name DIR",
     )
     parser.add_argument(
-        "--no-samples", action="store_true", help="leave out the sample dataset and predictions"
+        "--no-samples",
+        action="store_true",
+        help="leave out the sample dataset and predictions",
     )
     args = parser.parse_args(argv)
     root = args.root or args.option
@@ -972,7 +1097,12 @@ def init(argv: Sequence[str]) -> int:
     for line in starter.describe_board(written, found):
         print(printable(line))
     words = shlex.join(["nightly", "--html", "--root", str(root)])
-    print(printable(f"{command_line(PROGRAM)} {words} scores it; docs/ci.md says how it publishes"))
+    print(
+        printable(
+            f"{command_line(PROGRAM)} {words} scores it; docs/ci.md says how "
+            "it publishes"
+        )
+    )
     return ExitCode.DONE
 
 
@@ -980,7 +1110,9 @@ def ask(argv: Sequence[str]) -> int:
     """Ask a model the questions of a dataset, and score its replies."""
     from forecasteval.asking.commands import Command, add_options
 
-    parser = _parser(ask, _ASK, "asked and scored", ExitCode.PARTLY_FAILED, ExitCode.LOCKED)
+    parser = _parser(
+        ask, _ASK, "asked and scored", ExitCode.PARTLY_FAILED, ExitCode.LOCKED
+    )
     add_options(parser.add_argument)
     args = parser.parse_args(argv)
     settings, options = _read_folder_options(args.root / SETTINGS_FILE)
@@ -988,7 +1120,9 @@ def ask(argv: Sequence[str]) -> int:
         raise settings.mistakes[0]
     scorer = _scorer(argparse.Namespace(**options, root=args.root, output=args.output))
     datasets = rxnopt.find_datasets(args.dataset, args.root / "dataset")
-    command = Command(args, argv, PROGRAM, datasets, lambda path: scorer.recognise(path, path))
+    command = Command(
+        args, argv, PROGRAM, datasets, lambda path: scorer.recognise(path, path)
+    )
     asked = command.run()
     scored = [_score_run(run, scorer, args) for run in asked.runs]
     if asked.last_line:
@@ -999,8 +1133,8 @@ def ask(argv: Sequence[str]) -> int:
 
 
 def _score_run(run: Run, scorer: Scorer, args: argparse.Namespace) -> bool:
-    """Score the files of a run together, as `-f` does; whether they have a score, or are
-    pending.
+    """Score the files of a run together, as `-f` does; whether they have a score,
+    or are pending.
     """
     with run.show_files() as paths:
         if not paths:
@@ -1052,11 +1186,13 @@ _SCORE: Final = f"""\
 
 other commands (each has a --help):
   {{0}} ask DATASET --model M   ask a model the questions, and score its replies
-  {{0}} nightly             score new files in prediction/, write evaluation/leaderboard.md
+  {{0}} nightly             score new files in prediction/, \
+write evaluation/leaderboard.md
   {{0}} compare A B [...]   test the differences of systems on the same questions
   {{0}} check [NAME ...]      look for mistakes in a folder, a dataset, or predictions
   {{0}} init [DIR]          make a new board, with sample data
-  {{0}} rxnopt import|build|render   make questions from tables of reactions, and prompts
+  {{0}} rxnopt import|build|render   make questions from tables of reactions, \
+and prompts
   {{0}} convert SOURCE -o FILE   convert logs of inspect_ai, batches, MiroFlow, tables \
 to predictions"""
 _ASK: Final = """\
@@ -1065,8 +1201,9 @@ _ASK: Final = """\
   {0} ask questions --model qwen3:8b      a folder of `rxnopt build`, all files at once
   {0} ask prophet-sample --model m --batch input.jsonl
 
-OPENAI_BASE_URL names the server (vLLM, Ollama, Azure, OpenRouter, a proxy of LiteLLM; without it \
-OpenAI's), OPENAI_API_KEY its key. The same command again asks only what has no reply yet."""
+OPENAI_BASE_URL names the server (vLLM, Ollama, Azure, OpenRouter, a proxy of LiteLLM; \
+without it OpenAI's), OPENAI_API_KEY its key. The same command again asks only what \
+has no reply yet."""
 _NIGHTLY: Final = """\
   {0} nightly                       score what has changed since the last run
   {0} nightly --min-questions 10    leave levels with fewer questions out of the ranking
@@ -1087,9 +1224,11 @@ _INIT: Final = """\
   {0} init --no-samples             the current folder, without them"""
 
 
-def _parser(command: Callable[..., int], examples: str, done: str, *codes: ExitCode) -> Parser:
-    """Return a parser of a command, described by its docstring, with the options that all commands
-    have.
+def _parser(
+    command: Callable[..., int], examples: str, done: str, *codes: ExitCode
+) -> Parser:
+    """Return a parser of a command, described by its docstring, with the options that
+    all commands have.
 
     The other parameters are those of `describe`.
     """
@@ -1102,14 +1241,17 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: ExitC
     add = parser.add_argument
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument(
-        "--json", action="store_true", help="print strict JSON, a line per result, and nothing else"
+        "--json",
+        action="store_true",
+        help="print strict JSON, a line per result, and nothing else",
     )
     if command is not check:
         forms.add_argument(
             "--format",
             choices=FORMS,
             default=FORMS[0],
-            help=f"form of the tables; csv prints one table of all files (default: {FORMS[0]})",
+            help="form of the tables; csv prints one table of all files (default: "
+            f"{FORMS[0]})",
         )
         add(
             "--columns",
@@ -1130,7 +1272,8 @@ def _parser(command: Callable[..., int], examples: str, done: str, *codes: ExitC
             "--output",
             metavar="DIR",
             type=Path,
-            help=f"folder of results (default: environment variable {OUTPUT}, else evaluation/)",
+            help=f"folder of results (default: environment variable {OUTPUT}, else "
+            "evaluation/)",
         )
     add("--version", action="version", version=f"{PROGRAM} {__version__}")
     return parser

@@ -1,7 +1,8 @@
-"""A benchmark of one's own: questions in a dataset, answers by id, and a function that scores one.
+"""A benchmark of one's own: questions in a dataset, answers by id, and a function
+that scores one.
 
-`docs/own.md` has a whole one. `QuestionEvaluator` reads the files, counts what is missing, and
-draws report, lines per question and page.
+`docs/own.md` has a whole one. `QuestionEvaluator` reads the files, counts what is
+missing, and draws report, lines per question and page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
-from forecasteval.benchmark import ITEMS, UNREAD, Benchmark, Evaluator, Files, Option, Prompt
+from forecasteval.benchmark import (
+    ITEMS,
+    UNREAD,
+    Benchmark,
+    Evaluator,
+    Files,
+    Option,
+    Prompt,
+)
 from forecasteval.common.errors import (
     EvaluationError,
     InputError,
@@ -52,10 +61,20 @@ from forecasteval.display.results import (
 )
 from forecasteval.display.run_page import Details, RunPage
 from forecasteval.display.submissions import Checked, note_file
-from forecasteval.display.tables import Column, Report, make_table, show_interval, show_number
+from forecasteval.display.tables import (
+    Column,
+    Report,
+    make_table,
+    show_interval,
+    show_number,
+)
 from forecasteval.questions.answers import AMBIGUOUS, answers_by_id, load_answers
 from forecasteval.questions.columns import add_columns
-from forecasteval.questions.deadlines import has_unclear_time, hash_answers, list_deadlines
+from forecasteval.questions.deadlines import (
+    has_unclear_time,
+    hash_answers,
+    list_deadlines,
+)
 from forecasteval.questions.join import is_void
 from forecasteval.questions.series import NO_SERIES, is_no_series
 from forecasteval.questions.truths import LoadedQuestions, is_blank, load_questions
@@ -112,7 +131,9 @@ class PlainItem(TypedDict):
 
 @dataclass
 class Answers:
-    """The questions of a dataset, each with its answer, and what is known of the files."""
+    """The questions of a dataset, each with its answer, and what is
+    known of the files.
+    """
 
     rows: list[tuple[JsonObject, object]]
     warnings: list[str]
@@ -129,15 +150,19 @@ class Answers:
 
 
 class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
-    """Scores answers question by question; a subclass has `benchmark`, `version`, `score_answer`.
+    """Scores answers question by question; a subclass has `benchmark`, `version`,
+    `score_answer`.
 
-    Add `bounds` unless they are 0 and 1, and `higher_is_better = False` where it is not.
+    Add `bounds` unless they are 0 and 1, and `higher_is_better = False`
+    where it is not.
 
-    The score of a file is the mean over all questions of its dataset. An answer that is missing or
-    cannot be read has the `worst` score, by default the worse one of the `bounds`.
+    The score of a file is the mean over all questions of its dataset. An answer that is
+    missing or cannot be read has the `worst` score, by default the worse one
+    of the `bounds`.
 
-    `truth` names the column of the dataset that says what came true. With it, questions without a
-    truth are pending, and truths may stand beside the dataset (docs/formats.md).
+    `truth` names the column of the dataset that says what came true. With it, questions
+    without a truth are pending, and truths may stand beside the dataset
+    (docs/formats.md).
     """
 
     version: str
@@ -148,7 +173,9 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
 
     @abstractmethod
     def score_answer(self, question: JsonObject, answer: object) -> Score | Unread:
-        """Score an answer, which is not None; InputError for a question that cannot be scored."""
+        """Score an answer, which is not None; InputError for a question that
+        cannot be scored.
+        """
 
     def _find_worst(self) -> float:
         if self.worst is not None:
@@ -162,7 +189,9 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         return {"evaluator": f"{self.benchmark} {self.version}"}
 
     def read(self, files: Files) -> Answers:
-        """Read the questions of a dataset, and join the answers of a prediction file by id."""
+        """Read the questions of a dataset, and join the answers of a
+        prediction file by id.
+        """
         return read_answers(files, self.truth)
 
     def score(self, data: Answers) -> list[PlainItem]:
@@ -190,19 +219,27 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
             if isinstance(scored, Unread):
                 item |= {"outcome": "unparsed", "why": f"not read: {scored.why}"}
             else:
-                item |= {"score": float(scored.score), "read": scored.read, "why": scored.why}
+                item |= {
+                    "score": float(scored.score),
+                    "read": scored.read,
+                    "why": scored.why,
+                }
                 item["outcome"] = "scored"
         return add_columns(item, question, ("id", *self.truth_columns))
 
     def _without_truth(self, question: JsonObject) -> JsonObject:
-        """Return what makes a question the same one, before and after its truth is known."""
+        """Return what makes a question the same one, before and after its
+        truth is known.
+        """
         if not self.truth:
             return question
         changing = (self.truth, "void", "closes")
         return {key: value for key, value in question.items() if key not in changing}
 
     def _score_answer(self, question: JsonObject, answer: object) -> Score | Unread:
-        """Score an answer; InputError, with the place, for whatever goes wrong in it."""
+        """Score an answer; InputError, with the place, for whatever
+        goes wrong in it.
+        """
         where = f"{self.benchmark}, question {printable(question.get('id'), 60)}"
         try:
             scored = self.score_answer(question, answer)
@@ -211,7 +248,9 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         except Exception as error:  # whatever the code of another package does
             place = traceback.extract_tb(error.__traceback__)[-1]
             problem = f"score_answer failed in {place.filename}, line {place.lineno}"
-            raise InputError(where, problem, f"{type(error).__name__}: {error}") from error
+            raise InputError(
+                where, problem, f"{type(error).__name__}: {error}"
+            ) from error
         if isinstance(scored, Unread):
             return scored
         low, high = self.bounds
@@ -249,27 +288,37 @@ class QuestionEvaluator(Evaluator[Answers, list[PlainItem]]):
         return summary
 
     def report(self, results: Results, items: bool = False) -> Report:
-        """Make the report: the score and what is not scored; with `items` a line per question."""
+        """Make the report: the score and what is not scored; with `items` a
+        line per question.
+        """
         score = show_number(results["overall_score"])
         interval = show_interval(results["overall_interval"])
         summary = f"Score {score}, 95% interval {interval}"
         if not self.higher_is_better:
             summary += "; lower is better"
-        blocks: Report = [summary, self._describe_missing(results), *list_warnings(results)]
+        blocks: Report = [
+            summary,
+            self._describe_missing(results),
+            *list_warnings(results),
+        ]
         if items:
             blocks += ["", make_table(_COLUMNS, results["items"])]
         return make_report(results, [_describe_size(results)], blocks)
 
     def _describe_missing(self, results: Results) -> str:
         """Say how many answers have the worst score."""
-        counts = f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}"
+        counts = (
+            f"Missing {results['missing_count']}, unparsed {results['unparsed_count']}"
+        )
         return f"{counts}: they have the worst score, {self._find_worst():g}."
 
     def explain(self, item: PlainItem) -> str:
         return item["why"]
 
     def page(self, results: Results, data: Answers) -> Page:
-        """Make the page of a result; its colours and costs are shares of the best score."""
+        """Make the page of a result; its colours and costs are shares of
+        the best score.
+        """
         items: Sequence[PlainItem] = results["items"]
         n_scored = sum(item["score"] is not None for item in items)
         worst = self._find_worst()
@@ -331,7 +380,10 @@ def _show_item(item: PlainItem) -> Details:
     )
 
 
-_OUTCOMES: Final = (Column("", itemgetter(0)), Column("Questions", itemgetter(1), "number"))
+_OUTCOMES: Final = (
+    Column("", itemgetter(0)),
+    Column("Questions", itemgetter(1), "number"),
+)
 _COLUMNS: Final = (
     Column("Id", lambda item: printable(_name_item(item), 26)),
     Column("Score", itemgetter("score"), "number"),
@@ -346,15 +398,21 @@ _COLUMNS: Final = (
 
 
 def read_answers(files: Files, truth: str = "") -> Answers:
-    """Read the questions of a dataset, and the answer of a prediction file to each, by id.
+    """Read the questions of a dataset, and the answer of a prediction file
+    to each, by id.
 
-    A question whose answers differ has none, and no answer is for a question without an id; both
-    are noted. Void questions are left out. `truth` is the column that a file of truths fills.
-    Raises InputError without a dataset, and if no answer has an id of its questions.
+    A question whose answers differ has none, and no answer is for a question without an
+    id; both are noted. Void questions are left out. `truth` is the column that a file
+    of truths fills. Raises InputError without a dataset, and if no answer has an id of
+    its questions.
     """
     if len(files.datasets) != 1:
-        expected = "expected one dataset: a file in dataset/ whose name begins like this one's"
-        raise InputError(str(files.path), f"{expected}, or --dataset", str(len(files.datasets)))
+        expected = (
+            "expected one dataset: a file in dataset/ whose name begins like this one's"
+        )
+        raise InputError(
+            str(files.path), f"{expected}, or --dataset", str(len(files.datasets))
+        )
     dataset = _load_dataset(files.datasets[0], truth)
     known = Questions(dataset.records, files.dataset)
     predictions = load_answers(files.path, known, files.any_form, any_value=True)
@@ -388,7 +446,9 @@ def read_answers(files: Files, truth: str = "") -> Answers:
         raise VoidError(str(files.dataset), void)
     if answers and counts.keys().isdisjoint(answers):
         names = grouped_names(list(answers))
-        raise OtherQuestionsError(str(files.path), "expected predictions for this dataset", names)
+        raise OtherQuestionsError(
+            str(files.path), "expected predictions for this dataset", names
+        )
     if unknown := [name for name in answers if name not in counts]:
         notes["prediction without a question, not used"] = unknown
     if twice := [name for name, count in counts.items() if name and count > 1]:
@@ -399,7 +459,9 @@ def read_answers(files: Files, truth: str = "") -> Answers:
 
 
 def _load_dataset(path: Path, truth: str) -> LoadedQuestions:
-    """Load the questions of a dataset; the column `truth`, if it has one, from truths beside it."""
+    """Load the questions of a dataset; the column `truth`, if it has one, from
+    truths beside it.
+    """
     if not truth:
         loaded = load_records(path)
         sums = {"dataset_sha256": loaded.sha256}
@@ -412,8 +474,8 @@ def _load_dataset(path: Path, truth: str) -> LoadedQuestions:
 
 
 def _take_truth(question: Any, truth: str) -> Any:
-    """Move what a file of truths says to the column of the truth. Text of a number is a number, as
-    a CSV has no others.
+    """Move what a file of truths says to the column of the truth. Text of a number is a
+    number, as a CSV has no others.
     """
     if not isinstance(question, Mapping):
         return question
@@ -431,7 +493,9 @@ def _take_truth(question: Any, truth: str) -> Any:
 
 
 def check_dataset(path: Path) -> Results:
-    """Find the records of a dataset that are no questions, share an id, or have unclear times."""
+    """Find the records of a dataset that are no questions, share an id, or have
+    unclear times.
+    """
     dataset = load_questions(path)
     findings: list[Finding] = []
     ids: Counter[str] = Counter()
@@ -439,20 +503,26 @@ def check_dataset(path: Path) -> Results:
         name = _read_id(question)
         ids[name] += 1
         if not isinstance(question, Mapping):
-            findings.append(Finding("expected an object", "", number, type(question).__name__))
+            findings.append(
+                Finding("expected an object", "", number, type(question).__name__)
+            )
         elif not name:
             findings.append(Finding("record without id", "", number, ""))
         elif ids[name] > 1:
             findings.append(Finding("id used more than once", name, number, ""))
         elif has_unclear_time(question):
             got = printable(repr(question["closes"]), 40)
-            findings.append(Finding("'closes' must be a time of ISO 8601", name, number, got))
+            findings.append(
+                Finding("'closes' must be a time of ISO 8601", name, number, got)
+            )
     sha256 = dataset.checksums["dataset_sha256"]
     return check_results(path, sha256, len(dataset.records), findings, dataset.warnings)
 
 
 def check_answers(files: Files) -> Iterator[Checked]:
-    """Say of each question of a dataset whether a file answers it once; no answer is read."""
+    """Say of each question of a dataset whether a file answers it once; no
+    answer is read.
+    """
     records: Iterable[Any] = ()
     if files.datasets:
         records = load_records(files.datasets[0])
@@ -468,7 +538,9 @@ def check_answers(files: Files) -> Iterator[Checked]:
         elif is_null(answers.get(name)):
             state = "missing"
         yield Checked("", name, state)
-    yield from (Checked("", name, "unknown") for name in answers if name not in known.ids)
+    yield from (
+        Checked("", name, "unknown") for name in answers if name not in known.ids
+    )
 
 
 def _read_id(record: object) -> str:

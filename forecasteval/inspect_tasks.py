@@ -1,12 +1,15 @@
-r"""Datasets as tasks of inspect_ai: any model or agent that inspect_ai can run can answer them.
+r"""Datasets as tasks of inspect_ai: any model or agent that inspect_ai can run
+can answer them.
 
-    inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model openai/gpt-4o-mini
-    inspect eval forecasteval/inspect_tasks.py@rxnopt -T dataset=multiple_choice_single_varying \
+    inspect eval forecasteval/inspect_tasks.py@futurex -T dataset=250915 --model
+    openai/gpt-4o-mini inspect eval forecasteval/inspect_tasks.py@rxnopt -T
+    dataset=multiple_choice_single_varying \
         --model …
 
-A sample contains a prompt and no truth: the scorer looks it up. The metrics are those that `python
-eval.py` gives for the converted log. They cover the whole dataset: questions that failed or were
-left out count as missing. With several epochs they are means.
+A sample contains a prompt and no truth: the scorer looks it up. The metrics are those
+that `python eval.py` gives for the converted log. They cover the whole dataset:
+questions that failed or were left out count as missing. With several epochs
+they are means.
 """
 
 from __future__ import annotations
@@ -23,7 +26,16 @@ try:
     from click import ClickException
     from inspect_ai import Task, task
     from inspect_ai.dataset import MemoryDataset, Sample
-    from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
+    from inspect_ai.scorer import (
+        Metric,
+        SampleScore,
+        Score,
+        Scorer,
+        Target,
+        Value,
+        metric,
+        scorer,
+    )
     from inspect_ai.solver import TaskState
 except ImportError as error:
     raise ImportError(
@@ -56,8 +68,10 @@ from forecasteval.rxnopt.replies import parse_reply  # noqa: E402
 from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
 from forecasteval.source.formats import PREDICTION, QUESTION_ID  # noqa: E402
 
-ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path.cwd()  # as eval.py has it
-_EPOCH: Final = "forecasteval_epoch"  # in a score's metadata, since metrics do not get the epoch
+# As eval.py has it
+ROOT: Final = HERE if (HERE / "pyproject.toml").is_file() else Path.cwd()
+# In a score's metadata, since metrics do not get the epoch
+_EPOCH: Final = "forecasteval_epoch"
 
 
 # --- Tasks ---
@@ -71,7 +85,9 @@ def futurex(dataset: str) -> Task:
 
 @task
 def rxnopt(dataset: str) -> Task:
-    """Ask the questions of an RxnOptBench dataset, with the prompts of `rxnopt render`."""
+    """Ask the questions of an RxnOptBench dataset, with the prompts of
+    `rxnopt render`.
+    """
     return _make_task("rxnopt", dataset)
 
 
@@ -105,8 +121,8 @@ def forecasteval_score(benchmark: str, dataset: str) -> Scorer:
 
 @metric(scores="unreduced")
 def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
-    """Score the whole dataset, by means over the epochs that have any; what has no score there
-    is missing.
+    """Score the whole dataset, by means over the epochs that have any; what has no
+    score there is missing.
     """
     questions = _open(benchmark, dataset)
 
@@ -129,11 +145,15 @@ def forecasteval_scores(benchmark: str, dataset: str) -> Metric:
 
 
 class FutureX:
-    """The questions of a FutureX dataset; where an id repeats, samples are called ID, ID#2, …"""
+    """The questions of a FutureX dataset; where an id repeats, samples are
+    called ID, ID#2, …
+    """
 
     def __init__(self, path: Path) -> None:
         self._where = str(path)
-        records = [record for record in load_questions(path).records if not is_void(record)]
+        records = [
+            record for record in load_questions(path).records if not is_void(record)
+        ]
         # Reads every question.
         self._missing = self._score_rows(map(_without_answer, records))
         self._prompts: dict[str, list[str]] = {}  # of an id
@@ -155,7 +175,8 @@ class FutureX:
 
     def _score_rows(self, rows: Iterable[Any]) -> list[AnswerItem]:
         scoring = Scoring(RULE_SETS["readme"], self._where)
-        with contextlib.suppress(PendingError):  # a model answers before there are truths
+        # A model answers before there are truths
+        with contextlib.suppress(PendingError):
             scoring.add_all(rows)
         return scoring.items
 
@@ -177,7 +198,9 @@ class FutureX:
         if score is None:
             score = math.nan
         why = explain(item)
-        return Score(value=score, answer=item["read"], explanation=why, metadata=metadata)
+        return Score(
+            value=score, answer=item["read"], explanation=why, metadata=metadata
+        )
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         """Score the dataset, of which samples without a score are missing."""
@@ -191,7 +214,9 @@ class FutureX:
                 score = scores[name].as_float()
             items[index] = {**items[index], "score": score, "outcome": outcome}
         summary = summarise(items)
-        levels = {f"level_{level}": value for level, value in summary["level_scores"].items()}
+        levels = {
+            f"level_{level}": value for level, value in summary["level_scores"].items()
+        }
         keys = ("pending", "missing_count", "unparsed_count")
         counts = {key: float(summary[key]) for key in keys}
         return {"overall_score": summary["overall_score"], **levels, **counts}
@@ -219,11 +244,18 @@ class RxnOpt:
         (item,) = evaluator.evaluate_all({name: index})["items"]
         metadata = {"outcome": item["outcome"], PREDICTION: index}
         why = note or item["note"] or None
-        return Score(value=item["score"], answer=item["answer"], explanation=why, metadata=metadata)
+        return Score(
+            value=item["score"],
+            answer=item["answer"],
+            explanation=why,
+            metadata=metadata,
+        )
 
     def summarise(self, scores: Mapping[str, Score]) -> dict[str, float]:
         """Score the dataset, of which samples without a score are missing."""
-        selected = {name: (score.metadata or {})[PREDICTION] for name, score in scores.items()}
+        selected = {
+            name: (score.metadata or {})[PREDICTION] for name, score in scores.items()
+        }
         summary = self._evaluator.evaluate_all(selected)
         return {key: float(summary[key]) for key in (*METRICS, "missing", "illegal")}
 
@@ -242,16 +274,18 @@ def _without_answer(record: object) -> object:
 
 def _open(benchmark: str, dataset: object) -> FutureX | RxnOpt:
     try:
-        path = _find(str(dataset))  # -T dataset=250915 is a number, and so is that of -S
+        # -T dataset=250915 is a number, and so is that of -S
+        path = _find(str(dataset))
         return _BENCHMARKS[benchmark](path)
     except EvaluationError as error:
-        # The command line of inspect_ai is click's, which prints the line and no traceback.
+        # The command line of inspect_ai is click's, which prints the line and
+        # no traceback.
         raise ClickException(str(error)) from None
 
 
 def _find(dataset: str) -> Path:
-    """Find the file that a name or path means; inspect_ai makes the folder of this file the current
-    one.
+    """Find the file that a name or path means; inspect_ai makes the folder of this file
+    the current one.
     """
     if "/" in dataset:
         dataset = str(ROOT / dataset)

@@ -1,5 +1,5 @@
-"""Find files: those that a name on the command line stands for, and those of a folder, grouped by
-what is scored together.
+"""Find files: those that a name on the command line stands for, and those of a folder,
+grouped by what is scored together.
 """
 
 from __future__ import annotations
@@ -34,14 +34,17 @@ from forecasteval.common.records import group_by
 from forecasteval.ranking.names import BOARD, SYSTEMS_FILE, read_systems, without_run
 
 ENTRY_FILE: Final = "README.md"  # in prediction/: how to enter
-Test = Callable[[Path], bool]  # of a file: whether it has its own questions, is ranked as one set
+# Of a file: whether it has its own questions, is ranked as one set
+Test = Callable[[Path], bool]
 
 
 # --- Names to files ---
 
 
 def part_of(path: Path) -> Path:
-    """Return where the replies of a prediction file are while not every question has one."""
+    """Return where the replies of a prediction file are while not every
+    question has one.
+    """
     return path.with_name(f".{path.name}.part")
 
 
@@ -69,7 +72,9 @@ def find_prediction(name: str, folder: Path) -> Path:
 
 
 def _require_no_part(name: str, folder: Path) -> None:
-    """Raise InputError, with what goes on, if the questions of a file are still being asked."""
+    """Raise InputError, with what goes on, if the questions of a file are
+    still being asked.
+    """
     base = locate(name, folder)
     if not base.name:  # a folder such as "/" or "."
         return
@@ -88,9 +93,10 @@ def _require_no_part(name: str, folder: Path) -> None:
 class NamedFile(NamedTuple):
     """A prediction file with a dataset, and the names by which users may call it.
 
-    `system_names` are those of its system, of which `SYSTEMS_FILE` has more; `file_names` its own,
-    with and without its run, and its dataset with a name of its system. `clash`: two names of its
-    system have a file for one dataset, so that it cannot be told which is meant; "" for none.
+    `system_names` are those of its system, of which `SYSTEMS_FILE` has more;
+    `file_names` its own, with and without its run, and its dataset with a name of its
+    system. `clash`: two names of its system have a file for one dataset, so that it
+    cannot be told which is meant; "" for none.
     """
 
     path: Path
@@ -104,7 +110,9 @@ class NamedFile(NamedTuple):
 def name_files(root: Path, has_questions: Test) -> list[NamedFile]:
     """Name the files of `root/prediction` that have a dataset."""
     tasks, _, _ = find_tasks(root, has_questions)
-    files_with_dataset = [(task.path, task.dataset) for task in tasks if task.dataset is not None]
+    files_with_dataset = [
+        (task.path, task.dataset) for task in tasks if task.dataset is not None
+    ]
     systems = read_systems(root / "prediction")
     clashes = systems.find_clashes(
         [(path.stem, dataset.name) for path, dataset in files_with_dataset]
@@ -116,13 +124,20 @@ def name_files(root: Path, has_questions: Test) -> list[NamedFile]:
         file_names = {f"{dataset.stem}-{name}" for name in system_names}
         file_names |= {path.stem, without_run(path.stem, dataset.name)}
         file = NamedFile(
-            path, dataset, system, system_names, frozenset(file_names), clashes.get(system, "")
+            path,
+            dataset,
+            system,
+            system_names,
+            frozenset(file_names),
+            clashes.get(system, ""),
         )
         files.append(file)
     return files
 
 
-def connect_files(files: Sequence[NamedFile], systems: Container[str]) -> list[NamedFile]:
+def connect_files(
+    files: Sequence[NamedFile], systems: Container[str]
+) -> list[NamedFile]:
     """List the files of these systems, and of all that datasets connect with them."""
     datasets = {file.dataset for file in files if file.system in systems}
     while True:
@@ -134,8 +149,8 @@ def connect_files(files: Sequence[NamedFile], systems: Container[str]) -> list[N
 
 
 def require_no_clash(files: Iterable[NamedFile]) -> None:
-    """Raise InputError if two names of the system of one of these files have a file for one
-    dataset.
+    """Raise InputError if two names of the system of one of these files have a file
+    for one dataset.
     """
     for file in files:
         if file.clash:
@@ -143,7 +158,9 @@ def require_no_clash(files: Iterable[NamedFile]) -> None:
 
 
 def is_file_name(name: str, folder: Path) -> bool:
-    """Return whether a name is a path, or that of a file in a folder, with or without its runs."""
+    """Return whether a name is a path, or that of a file in a folder, with or
+    without its runs.
+    """
     if is_path(name) or find_runs(name, folder) != [name]:
         return True
     # Path.exists raises for a name of 300 characters
@@ -154,9 +171,9 @@ def is_file_name(name: str, folder: Path) -> bool:
 def find_named(
     names: Sequence[str], root: Path, has_questions: Test, datasets: Iterable[Path] = ()
 ) -> list[list[str]]:
-    """List the files that each name on the command line stands for. A name of a file is itself; one
-    of a system means all its files, beside names with a dataset (or `datasets`) those of that
-    dataset alone; any other is itself, whatever is wrong.
+    """List the files that each name on the command line stands for. A name of a file is
+    itself; one of a system means all its files, beside names with a dataset (or
+    `datasets`) those of that dataset alone; any other is itself, whatever is wrong.
     """
     folder = root / "prediction"
     are_file_names = all(is_file_name(name, folder) for name in names)
@@ -171,7 +188,9 @@ def find_named(
             typed |= {dataset.name} if dataset else set()
     named_files = []
     for name in names:
-        matches = [file for file in files if name in file.system_names | file.file_names]
+        matches = [
+            file for file in files if name in file.system_names | file.file_names
+        ]
         if is_file_name(name, folder) or not matches:
             named_files.append([name])
             continue
@@ -179,17 +198,19 @@ def find_named(
         chosen = [file for file in matches if not typed or file.dataset.name in typed]
         if not chosen:
             listed = ", ".join(file.path.name for file in matches)
-            raise InputError(name, f"expected a file for {' or '.join(sorted(typed))}", listed)
+            raise InputError(
+                name, f"expected a file for {' or '.join(sorted(typed))}", listed
+            )
         named_files.append([str(file.path) for file in chosen])
     return named_files
 
 
 def find_runs(name: str, folder: Path) -> list[str]:
-    """Find the names of the files that `name`, or a path, stands for: `NAME` and all of `NAME@RUN`,
-    in order.
+    """Find the names of the files that `name`, or a path, stands for: `NAME` and all of
+    `NAME@RUN`, in order.
 
-    With an extension, or as `NAME@RUN`, it is that file alone; without such files it is itself,
-    whatever is wrong.
+    With an extension, or as `NAME@RUN`, it is that file alone; without such files it is
+    itself, whatever is wrong.
     """
     base = locate(name, folder)
     if base.suffix in SUFFIXES or without_run(base.name) != base.name:
@@ -216,9 +237,9 @@ def group_files(
     ranks_together: Test,
     list_events: Callable[[Path], Set[str]] = lambda path: frozenset(),
 ) -> list[Files]:
-    """Group prediction files, each with its datasets, by what is scored together. These are the
-    files of a dataset that are ranked together, files without one that share an event, or each file
-    by itself.
+    """Group prediction files, each with its datasets, by what is scored together. These
+    are the files of a dataset that are ranked together, files without one that share an
+    event, or each file by itself.
     """
     groups: dict[object, Files] = {}
     ranks_together = cache(ranks_together)
@@ -243,7 +264,9 @@ _LONGEST_NAME: Final = 255  # bytes that file systems allow
 
 
 class Failure(TypedDict):
-    """A file that could not be scored, and why; `fault` if that is this tool's fault."""
+    """A file that could not be scored, and why; `fault` if that is
+    this tool's fault.
+    """
 
     file: str
     reason: str
@@ -255,7 +278,9 @@ def failure(file: str, reason: str, fault: bool = False) -> Failure:
 
 
 def explain(error: EvaluationError, path: Path, root: Path) -> str:
-    """Return an error's message about a file, without the names of the file and the root."""
+    """Return an error's message about a file, without the names of the
+    file and the root.
+    """
     begin = re.escape(f"{printable(root)}{os.sep}")
     message = str(error).removeprefix(f"{printable(path)}: ")
     return re.sub(rf"(?<!\S){begin}", "", message)
@@ -264,11 +289,11 @@ def explain(error: EvaluationError, path: Path, root: Path) -> str:
 def find_tasks(
     root: Path, has_questions: Test, ranks_together: Test = lambda dataset: False
 ) -> tuple[list[Files], list[Failure], list[str]]:
-    """Find what is to be scored in `root/prediction`. The files that cannot be used come second,
-    the names of what is no prediction file third.
+    """Find what is to be scored in `root/prediction`. The files that cannot be used
+    come second, the names of what is no prediction file third.
 
-    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is neither a
-    prediction file nor a dataset.
+    Hidden files are left out, and `SYSTEMS_FILE`. Raises InputError if there is neither
+    a prediction file nor a dataset.
     """
     folder = root / "prediction"
     has_datasets = bool(list_datasets(root))
@@ -284,7 +309,9 @@ def find_tasks(
         same_stem = by_stem[path.stem]
         if len(same_stem) > 1:
             names = ", ".join(other.name for other in same_stem)
-            failures.append(failure(path.name, f"expected one file with this stem, got {names}"))
+            failures.append(
+                failure(path.name, f"expected one file with this stem, got {names}")
+            )
             continue
         try:
             dataset = find_dataset(path, root / "dataset", has_questions)
@@ -299,12 +326,16 @@ def find_tasks(
         sets = [task for task in tasks if len(task.predictions) > 1]
         if name == BOARD:
             whose = " of the dataset" if sets else ""
-            problem = f"expected another name{whose}: evaluation/{result} is the leaderboard"
+            problem = (
+                f"expected another name{whose}: evaluation/{result} is the leaderboard"
+            )
         elif len(os.fsencode(result)) > _LONGEST_NAME:
             at_most = f"{_LONGEST_NAME} bytes at most"
             problem = f"expected a shorter name: {at_most} for that of its result"
         elif sets:
-            problem = f"expected another name: evaluation/{result} is that of its dataset"
+            problem = (
+                f"expected another name: evaluation/{result} is that of its dataset"
+            )
             usable += sets
             tasks = [task for task in tasks if task not in sets]
         else:
@@ -323,14 +354,18 @@ def list_datasets(root: Path) -> list[Path]:
         paths = sorted(folder.iterdir())
     datasets = []
     for path in paths:
-        is_named_so = path.suffix in DATASET_SUFFIXES and not path.stem.endswith(TRUTHS_END)
+        is_named_so = path.suffix in DATASET_SUFFIXES and not path.stem.endswith(
+            TRUTHS_END
+        )
         if is_named_so and path.name[0] != "." and path.is_file():
             datasets.append(path)
     return datasets
 
 
 def list_predictions(root: Path) -> list[Path]:
-    """List the prediction files of a folder, by name, also those whose names cannot be used."""
+    """List the prediction files of a folder, by name, also those whose names
+    cannot be used.
+    """
     folder = root / "prediction"
     names = _list_names(folder)
     return [folder / name for name in names if _is_prediction(name, names)]
@@ -341,7 +376,9 @@ _COPY: Final = lazy(r" \(\d+\)(?=\.[a-z]+$)")
 
 
 def _is_prediction(name: str, names: Container[str]) -> bool:
-    """Return whether a file is one of predictions, and not a browser's copy of another one."""
+    """Return whether a file is one of predictions, and not a browser's copy
+    of another one.
+    """
     if not name.endswith(SUFFIXES):
         return False
     original = _COPY.sub("", name)
@@ -368,7 +405,9 @@ def list_unread(root: Path) -> list[str]:
 
 
 def _list_names(folder: Path) -> list[str]:
-    """List what is not hidden in a folder of predictions, without what operators write there."""
+    """List what is not hidden in a folder of predictions, without what
+    operators write there.
+    """
     if not folder.is_dir():
         return []
     with readable(folder):

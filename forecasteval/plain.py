@@ -1,4 +1,6 @@
-"""Old name of `forecasteval.custom`, for benchmarks of other packages; it goes after 4.0."""
+"""Old name of `forecasteval.custom`, for benchmarks of other packages; it
+goes after 4.0.
+"""
 
 import warnings
 
@@ -29,7 +31,8 @@ __all__ = [
 PlainEvaluator = QuestionEvaluator
 
 warnings.warn(
-    "forecasteval.plain is forecasteval.custom now, and PlainEvaluator is QuestionEvaluator; "
+    "forecasteval.plain is forecasteval.custom now, and PlainEvaluator is "
+    "QuestionEvaluator; "
     "the old names go after 4.0",
     DeprecationWarning,
     stacklevel=2,

@@ -1,4 +1,6 @@
-"""Score files: whose benchmark they are of, with which options, and again if they change."""
+"""Score files: whose benchmark they are of, with which options, and again
+if they change.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from forecasteval.benchmark import Benchmark, Evaluator, Files
-from forecasteval.common.errors import ClashError, EvaluationError, InputError, printable
+from forecasteval.common.errors import (
+    ClashError,
+    EvaluationError,
+    InputError,
+    printable,
+)
 from forecasteval.common.files import (
     describe_choice,
     find_own_dataset,
@@ -31,15 +38,19 @@ _SHARED: Final = (
 
 
 class Scorer:
-    """Scores files of any benchmark by the options that were given (not None); can go to another
-    process.
+    """Scores files of any benchmark by the options that were given (not None); can go
+    to another process.
 
-    `output` is the folder of results. The options whose names are in the option `from_file` are for
-    those benchmarks that have them; any other that a file's benchmark lacks is refused.
+    `output` is the folder of results. The options whose names are in the option
+    `from_file` are for those benchmarks that have them; any other that a file's
+    benchmark lacks is refused.
     """
 
     def __init__(
-        self, benchmarks: Iterable[Benchmark], options: Mapping[str, object], output: Path
+        self,
+        benchmarks: Iterable[Benchmark],
+        options: Mapping[str, object],
+        output: Path,
     ) -> None:
         self.given: dict[str, Any] = {
             name: value for name, value in options.items() if value is not None
@@ -57,13 +68,17 @@ class Scorer:
         return Scorer, (tuple(self.benchmarks.values()), self.given, self.output)
 
     def recognise(self, path: Path, dataset: Path | None) -> Benchmark:
-        """Return the first benchmark that claims a prediction file; InputError unless the files
-        are regular.
+        """Return the first benchmark that claims a prediction file; InputError unless
+        the files are regular.
         """
         for file in filter(None, (path, dataset)):
             require_regular(file)  # before it is opened: a pipe would wait for ever
         candidates = self.benchmarks.values()
-        return next(benchmark for benchmark in candidates if benchmark.claims_file(path, dataset))
+        return next(
+            benchmark
+            for benchmark in candidates
+            if benchmark.claims_file(path, dataset)
+        )
 
     def score(self, files: Files) -> Results:
         """Score prediction files together."""
@@ -72,19 +87,23 @@ class Scorer:
         for truths in filter(None, map(find_truths, files.datasets)):
             if "truths_sha256" not in results["signature"]:
                 expected = (
-                    "expected no truths beside this dataset, whose benchmark does not use them"
+                    "expected no truths beside this dataset, whose benchmark does not "
+                    "use them"
                 )
                 raise InputError(str(truths), expected, name)
         if len(files.predictions) == 1:
             usage = count_usage(files.path)
             if usage:
                 results["usage"] = usage
-        results["signature"] |= {"code_sha256": self.hash_code(name), **files.late_signature}
+        results["signature"] |= {
+            "code_sha256": self.hash_code(name),
+            **files.late_signature,
+        }
         return results
 
     def hash_code(self, name: str) -> str:
-        """sha256 of the code that a result of this benchmark depends on: its package, and what all
-        benchmarks share.
+        """sha256 of the code that a result of this benchmark depends on: its package,
+        and what all benchmarks share.
         """
         module = sys.modules[self.benchmarks[name].evaluator.__module__]
         file = Path(str(module.__file__))
@@ -95,17 +114,25 @@ class Scorer:
     def ranks_together(self, dataset: Path) -> bool:
         """Return whether the prediction files of a dataset are scored together."""
         rules = [benchmark.ranks_together for benchmark in self.benchmarks.values()]
-        return any(ranks_together(dataset) for ranks_together in rules if ranks_together)
+        return any(
+            ranks_together(dataset) for ranks_together in rules if ranks_together
+        )
 
     def list_events(self, prediction: Path) -> frozenset[str]:
-        """List the events in a prediction file that is ranked with others that share one."""
+        """List the events in a prediction file that is ranked with others
+        that share one.
+        """
         rules = [benchmark.list_events for benchmark in self.benchmarks.values()]
-        return frozenset().union(*(list_events(prediction) for list_events in rules if list_events))
+        return frozenset().union(
+            *(list_events(prediction) for list_events in rules if list_events)
+        )
 
     def has_questions(self, prediction: Path) -> bool:
         """Return whether a prediction file contains its questions."""
         rules = [benchmark.has_questions for benchmark in self.benchmarks.values()]
-        return any(has_questions(prediction) for has_questions in rules if has_questions)
+        return any(
+            has_questions(prediction) for has_questions in rules if has_questions
+        )
 
     def check(self, path: Path) -> Results:
         """Find the mistakes in a dataset; InputError if its benchmark has no check."""
@@ -124,22 +151,24 @@ class Scorer:
         return submission_results(benchmark.name, files.prediction, datasets, answers)
 
     def settings(self, name: str) -> dict[str, object]:
-        """Return the part of a benchmark's signatures that does not depend on the files; {} of one
-        that is no longer installed.
+        """Return the part of a benchmark's signatures that does not depend on the
+        files; {} of one that is no longer installed.
         """
         if name not in self.benchmarks:
             return {}
         return {**self._evaluator(name).settings(), "code_sha256": self.hash_code(name)}
 
     def require_usable_options(self) -> None:
-        """Raise InputError if an evaluator cannot be made of the options that were given for it."""
+        """Raise InputError if an evaluator cannot be made of the options that
+        were given for it.
+        """
         for name in self.benchmarks:
             if self._choose(name, "score", "read", "run", "ranked"):
                 self._evaluator(name)
 
     def report_options(self, name: str) -> dict[str, object]:
-        """Make the options for a report of a benchmark; InputError for an option that only other
-        benchmarks have.
+        """Make the options for a report of a benchmark; InputError for an option that
+        only other benchmarks have.
         """
         users: dict[str, set[str]] = {}  # names of benchmarks, by option
         flags = {}
@@ -156,13 +185,19 @@ class Scorer:
 
     def _choose(self, name: str, *scopes: str) -> dict[str, object]:
         """Choose the options of a benchmark and these scopes that were given."""
-        names = [option.name for option in self.benchmarks[name].options if option.scope in scopes]
+        names = [
+            option.name
+            for option in self.benchmarks[name].options
+            if option.scope in scopes
+        ]
         return {given: self.given[given] for given in names if given in self.given}
 
     def _evaluator(self, name: str) -> Evaluator[Any, Any]:
         if name not in self._evaluators:
             options = self._choose(name, "score", "read", "run", "ranked", "items")
-            self._evaluators[name] = self.benchmarks[name].evaluator(self.output, **options)
+            self._evaluators[name] = self.benchmarks[name].evaluator(
+                self.output, **options
+            )
         return self._evaluators[name]
 
 
@@ -174,8 +209,8 @@ def score_names(
     fail: Callable[[EvaluationError], None],
     is_root_named: bool = True,
 ) -> Iterator[Results]:
-    """Score named files, those of a dataset that are ranked together as one. `fail` gets the errors
-    of files that cannot be scored.
+    """Score named files, those of a dataset that are ranked together as one. `fail`
+    gets the errors of files that cannot be scored.
     """
     pairs: list[tuple[Path, tuple[Path, ...]]] = []
     for name in names:
@@ -183,7 +218,9 @@ def score_names(
             path = find_prediction(name, root / "prediction")
             paths = tuple(datasets)
             if not paths:
-                dataset = find_own_dataset(path, root, is_root_named, scorer.has_questions)
+                dataset = find_own_dataset(
+                    path, root, is_root_named, scorer.has_questions
+                )
                 paths = tuple(filter(None, [dataset]))
                 report_choice(path, dataset, root)
         except EvaluationError as error:
@@ -200,18 +237,22 @@ def score_names(
 
 
 def report_choice(path: Path, dataset: Path | None, root: Path) -> None:
-    """Print which of two datasets that differ was used for a prediction file, if there are two."""
+    """Print which of two datasets that differ was used for a prediction file, if
+    there are two.
+    """
     if dataset is None:
         return
     if line := describe_choice(path, dataset, root):
         print(printable(line), file=sys.stderr)
 
 
-def group_runs(results: Sequence[Results], runs: Sequence[Sequence[str]]) -> list[list[Results]]:
+def group_runs(
+    results: Sequence[Results], runs: Sequence[Sequence[str]]
+) -> list[list[Results]]:
     """Group the results of files by the systems whose `runs` they are.
 
-    Where files were scored together there are fewer results, of which each holds its systems
-    itself.
+    Where files were scored together there are fewer results, of which each holds its
+    systems itself.
     """
     are_scored_alone = len(results) == sum(map(len, runs))
     if not are_scored_alone:
@@ -223,7 +264,9 @@ def group_runs(results: Sequence[Results], runs: Sequence[Sequence[str]]) -> lis
 def score_together(
     score: Score, files: Files
 ) -> tuple[Results | None, list[tuple[Path, EvaluationError]]]:
-    """Score all files that can be scored; the error of every other file comes second."""
+    """Score all files that can be scored; the error of every other
+    file comes second.
+    """
     paths = files.predictions
     failed: list[tuple[Path, EvaluationError]] = []
     try:
@@ -251,8 +294,8 @@ def score_together(
 def score_unchanged(score: Score, files: Files) -> Results:
     """Score files, twice if one of them changes while it is read.
 
-    Raises InputError if a file changes again, and the errors of `score` for files that do not
-    change.
+    Raises InputError if a file changes again, and the errors of `score` for files that
+    do not change.
     """
     truths = filter(None, map(find_truths, files.datasets))
     watched = [*files.predictions, *files.datasets, *truths]
@@ -272,5 +315,7 @@ def score_unchanged(score: Score, files: Files) -> Results:
         if is_unchanged:
             return results
     raise error or InputError(
-        str(files.path), "expected files that stay as they are", "a change while it was read, twice"
+        str(files.path),
+        "expected files that stay as they are",
+        "a change while it was read, twice",
     )

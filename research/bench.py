@@ -2,14 +2,14 @@ r"""How fast `eval.py` is, against `json.loads` of the same bytes.
 
     python research/bench.py                      everything but the million
     python research/bench.py --against ../before  FutureX of another checkout, too
-    python research/bench.py --cells              only the cells: five kinds of answers, four forms
-    python research/bench.py --systems 5 --million
+    python research/bench.py --cells              only the cells: five kinds of answers,
+    four forms python research/bench.py --systems 5 --million
     python research/bench.py --prophet            only Prophet Arena: 20 x 10,000
     python research/bench.py --prophet 200        the peak memory with 200 forecasters
 
-The questions are generated from a seed, in the shares of `dataset/250915.json`, each with its own
-names, numbers and options, so that no cache of whole texts helps. Nothing here is a test: times
-depend on the machine, ratios much less.
+The questions are generated from a seed, in the shares of `dataset/250915.json`, each
+with its own names, numbers and options, so that no cache of whole texts helps. Nothing
+here is a test: times depend on the machine, ratios much less.
 """
 
 from __future__ import annotations
@@ -41,16 +41,22 @@ from forecasteval.rxnopt.build.builder import build_files, build_questions  # no
 from forecasteval.rxnopt.scoring import RxnOptEvaluator  # noqa: E402
 
 SEED: Final = 250915
-LEVEL_SHARES: Final = {1: 11, 2: 10, 3: 11, 4: 20}  # questions per level in dataset/250915.json
-HEAD: Final = 'You are an agent that can predict future events. The event to be predicted: "'
+# Questions per level in dataset/250915.json
+LEVEL_SHARES: Final = {1: 11, 2: 10, 3: 11, 4: 20}
+HEAD: Final = (
+    'You are an agent that can predict future events. The event to be predicted: "'
+)
 TAIL: Final = (
-    "\n        IMPORTANT: The last line of your reply MUST be one box{form}\n        Use no other"
-    " form. Do not decline, and do not reply that the future is unknown: commit to one forecast"
+    "\n        IMPORTANT: The last line of your reply MUST be one box{form}\n        "
+    "Use no other"
+    " form. Do not decline, and do not reply that the future is unknown: commit to one "
+    "forecast"
     " from the best evidence you have, and give it in the box described above."
 )
 YES_NO_FORM: Final = " of these two:\n        \\boxed{Yes} or \\boxed{No}"
 OPTION_FORM: Final = (
-    " that holds the label of every option you find plausible, with commas between the labels. For"
+    " that holds the label of every option you find plausible, with commas between the "
+    "labels. For"
     " example: \\boxed{A} for one option or \\boxed{B, C, D} for several."
 )
 OPEN_FORM: Final = " of this form:\n        \\boxed{YOUR_FORECAST}"
@@ -75,20 +81,25 @@ SYLLABLES: Final = (
     *("rin", "pel", "wick", "orl", "an", "dor", "tem", "zu", "vi"),
 )
 CHINESE: Final = (
-    "青渚鹤汀柚子电波雾岛合唱团顾野舟阿棠慢半拍白鹭先生讲故事槐镇风筝匠与盐雪线上的邮局潮汐来信灯塔"
+    "青渚鹤汀柚子电波雾岛合唱团顾野舟阿棠慢半拍白鹭"
+    "先生讲故事槐镇风筝匠与盐雪线上的邮局潮汐来信灯塔"
 )
 REASONS: Final = (
     (
-        "The last five sessions moved by less than one percent a day, and nothing is announced"
+        "The last five sessions moved by less than one percent a day, and nothing is "
+        "announced"
         " before the date."
     ),
-    "Two of three public surveys put it ahead; the third has it level within its error.",
+    "Two of three public surveys put it ahead; the third has it level within its "
+    "error.",
     (
-        "Seasonality points the other way, but the order books of the last week do not support a"
+        "Seasonality points the other way, but the order books of the last week do not "
+        "support a"
         " reversal."
     ),
     (
-        "I looked at the same list of the six weeks before: ranks below five change by at most two"
+        "I looked at the same list of the six weeks before: ranks below five change by "
+        "at most two"
         " places."
     ),
 )
@@ -120,7 +131,10 @@ def single(rng: random.Random) -> tuple[str, Row, list[str]]:
             f"Will {title(rng)} leave the office of {title(rng)} before"
             f" 2025-09-{rng.randint(16, 24)}? (GMT+8). "
         )
-        row = {"prompt": frame(event, YES_NO_FORM), "ground_truth": rng.choice(["Yes", "No"])}
+        row = {
+            "prompt": frame(event, YES_NO_FORM),
+            "ground_truth": rng.choice(["Yes", "No"]),
+        }
         return "yes or no", row, ["Yes", "No"]
     home, guest, day = title(rng), title(rng), rng.randint(16, 24)
     texts = [
@@ -141,12 +155,14 @@ def multiple(rng: random.Random) -> tuple[str, Row, list[str]]:
     elif style == 1:
         steps = [unit + 100 * step for step in range(rng.randint(4, 11))]
         texts = [
-            f"one {what} cost between ${low:,} and ${low + 100:,} on September 17" for low in steps
+            f"one {what} cost between ${low:,} and ${low + 100:,} on September 17"
+            for low in steps
         ]
     else:
         steps = [unit + 25 * step for step in range(rng.randint(4, 8))]
         texts = [
-            f"the outcome be At least {low / 1e3:.2f}%, but less than {(low + 25) / 1e3:.2f}%"
+            f"the outcome be At least {low / 1e3:.2f}%, but less than "
+            f"{(low + 25) / 1e3:.2f}%"
             for low in steps
         ]
     labels = "".join(chr(65 + number) for number in range(len(texts)))
@@ -158,14 +174,20 @@ def multiple(rng: random.Random) -> tuple[str, Row, list[str]]:
 def with_options(
     rng: random.Random, event: str, texts: list[str], labels: str, size: int
 ) -> tuple[Row, list[str]]:
-    lines = "".join(f"\n{label}.  {text}" for label, text in zip(labels, texts, strict=True))
+    lines = "".join(
+        f"\n{label}.  {text}" for label, text in zip(labels, texts, strict=True)
+    )
     truth = sorted(rng.sample(labels, min(size, len(labels))))
     written = ", ".join(truth) if rng.random() < 0.7 else repr(truth)
     answers = [
-        ", ".join(sorted(rng.sample(labels, rng.randint(1, min(4, len(labels)))))) for _ in range(4)
+        ", ".join(sorted(rng.sample(labels, rng.randint(1, min(4, len(labels))))))
+        for _ in range(4)
     ]
     answers += [f"{labels[0]}. {texts[0]}", texts[-1], ", ".join(truth)]
-    return {"prompt": frame(f"{event} {lines}", OPTION_FORM), "ground_truth": written}, answers
+    return {
+        "prompt": frame(f"{event} {lines}", OPTION_FORM),
+        "ground_truth": written,
+    }, answers
 
 
 def ranking(rng: random.Random) -> tuple[str, Row, list[str]]:
@@ -173,14 +195,22 @@ def ranking(rng: random.Random) -> tuple[str, Row, list[str]]:
     make = chinese if rng.random() < 0.4 else title
     names = [make(rng) for _ in range(size)]
     ranks = f"ranked from {first} to {first + size - 1}"
-    event = f"2025-09-{rng.randint(16, 24)} (GMT+8), What will be {ranks} by {title(rng)}?"
+    event = (
+        f"2025-09-{rng.randint(16, 24)} (GMT+8), What will be {ranks} by {title(rng)}?"
+    )
     drawn = []
     for _ in range(6):
-        mixed = [*rng.sample(names, rng.randint(0, size)), *(make(rng) for _ in range(size))][:size]
+        mixed = [
+            *rng.sample(names, rng.randint(0, size)),
+            *(make(rng) for _ in range(size)),
+        ][:size]
         drawn.append(write_list(rng, mixed, first))
     return (
         "ranking",
-        {"prompt": frame(event, OPEN_FORM), "ground_truth": write_list(rng, names, first)},
+        {
+            "prompt": frame(event, OPEN_FORM),
+            "ground_truth": write_list(rng, names, first),
+        },
         drawn,
     )
 
@@ -192,7 +222,9 @@ def write_list(rng: random.Random, names: list[str], first: int) -> str:
     if style == 1:
         return ", ".join(f"{rank}. {name}" for rank, name in enumerate(names, first))
     if style == 2:
-        return "，".join(f"第{rank}名：{name}" for rank, name in enumerate(names, first))
+        return "，".join(
+            f"第{rank}名：{name}" for rank, name in enumerate(names, first)
+        )
     if style == 3:
         return "、".join(names)
     return ", ".join(names) + ("." if style == 4 else "")
@@ -202,14 +234,34 @@ def number(rng: random.Random) -> tuple[str, Row, list[str]]:
     value = rng.lognormvariate(5, 3)
     sigma = round(value * rng.uniform(0.005, 0.2), 4) if rng.random() < 0.85 else None
     unit = rng.choice(
-        ["", "", "", "%", " million yuan", " billion yuan", "亿元", " thousand shares", " yuan"]
+        [
+            "",
+            "",
+            "",
+            "%",
+            " million yuan",
+            " billion yuan",
+            "亿元",
+            " thousand shares",
+            " yuan",
+        ]
     )
-    asked = rng.choice(["", "", " in hundreds of millions of yuan"]) if "yuan" in unit else ""
+    asked = (
+        rng.choice(["", "", " in hundreds of millions of yuan"])
+        if "yuan" in unit
+        else ""
+    )
     what = f"{title(rng)} (TN:{rng.randint(1, 99999)})"
-    event = f"2025-09-{rng.randint(16, 24)} (GMT+8), What will the value of {what} be{asked}?"
+    event = (
+        f"2025-09-{rng.randint(16, 24)} (GMT+8), What will the value of {what} "
+        f"be{asked}?"
+    )
     truth = f"{value:,.2f}{unit}"
     if sigma and rng.random() < 0.2:
-        truth = f"The high of {title(rng)} stock for September 23, 2025 will be {value:.2f} dollar."
+        truth = (
+            f"The high of {title(rng)} stock for September 23, 2025 will be "
+            f"{value:.2f} dollar."
+        )
     near = [value * rng.gauss(1, 0.05) for _ in range(5)]
     answers = [
         f"{near[0]:.2f}{unit}",
@@ -226,8 +278,8 @@ def number(rng: random.Random) -> tuple[str, Row, list[str]]:
 
 
 def questions(count: int, seed: int = SEED) -> Iterator[tuple[str, Row, list[str]]]:
-    """`count` times (kind, question without answer, answers to draw from), levels as in the sample
-    dataset.
+    """`count` times (kind, question without answer, answers to draw from), levels as in
+    the sample dataset.
     """
     rng = random.Random(seed)
     levels, shares = list(LEVEL_SHARES), list(LEVEL_SHARES.values())
@@ -246,14 +298,20 @@ def questions(count: int, seed: int = SEED) -> Iterator[tuple[str, Row, list[str
         }
         yield (
             kind,
-            {**head, "Std": None, "additional values": None, "Description": None, **row},
+            {
+                **head,
+                "Std": None,
+                "additional values": None,
+                "Description": None,
+                **row,
+            },
             answers,
         )
 
 
 def answer(rng: random.Random, answers: list[str]) -> str | None:
-    """One of the answers as models write them: mostly a short box, some with reasoning, few without
-    box or missing.
+    """One of the answers as models write them: mostly a short box, some with reasoning,
+    few without box or missing.
     """
     text, style = rng.choice(answers), rng.random()
     if style < 0.02:
@@ -263,7 +321,10 @@ def answer(rng: random.Random, answers: list[str]) -> str | None:
     if style < 0.10:
         return rf"\boxed{{\text{{{text}}}}}"
     if style < 0.30:
-        return " ".join(rng.choices(REASONS, k=rng.randint(2, 6))) + f"\n\n\\boxed{{{text}}}"
+        return (
+            " ".join(rng.choices(REASONS, k=rng.randint(2, 6)))
+            + f"\n\n\\boxed{{{text}}}"
+        )
     return rf"\boxed{{{text}}}"
 
 
@@ -279,7 +340,12 @@ def seconds(work: Callable[[], object]) -> float:
 def show(rows: list[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print("  ".join(f"{cell:{'>' if at else '<'}{widths[at]}}" for at, cell in enumerate(row)))
+        print(
+            "  ".join(
+                f"{cell:{'>' if at else '<'}{widths[at]}}"
+                for at, cell in enumerate(row)
+            )
+        )
     print(flush=True)
 
 
@@ -305,8 +371,8 @@ for file in files:
 
 
 def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[list[str]]:
-    """(a) first sight of every question, (b) a further system on the same questions, (c) one file
-    of 53 questions.
+    """(a) first sight of every question, (b) a further system on the same questions,
+    (c) one file of 53 questions.
 
     In CPU seconds; each checkout of `roots` in a process of its own.
     """
@@ -316,16 +382,27 @@ def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[lis
         files = [Path(folder) / f"{system}.json" for system in range(max(2, systems))]
         for system, file in enumerate(files):
             rng = random.Random(f"{SEED} {system}")
-            rows = [{**row, "answer": answer(rng, answers)} for _, row, answers in drawn]
+            rows = [
+                {**row, "answer": answer(rng, answers)} for _, row, answers in drawn
+            ]
             file.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
         size = files[0].stat().st_size
         print(
-            f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, {len(files)}"
+            f"{count:,} questions, {size / 1e6:.0f} MB, {size // count} bytes each, "
+            f"{len(files)}"
             " systems\n"
         )
         for root in roots:
-            command = [sys.executable, "-c", LIBRARY_RUN, str(root.resolve()), *map(str, files)]
-            printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+            command = [
+                sys.executable,
+                "-c",
+                LIBRARY_RUN,
+                str(root.resolve()),
+                *map(str, files),
+            ]
+            printed = subprocess.run(
+                command, capture_output=True, check=True, text=True
+            ).stdout
             runs = [tuple(map(float, line.split())) for line in printed.splitlines()]
             load, first, few = runs[0]
             later = statistics.median(scored / loaded for loaded, scored, _ in runs[1:])
@@ -351,7 +428,13 @@ def measure_library(count: int, systems: int, roots: Sequence[Path]) -> list[lis
 
 # --- Cells: kinds and forms ---
 
-CELL_KINDS: Final = ("yes or no", "single choice", "multiple choice", "ranking", "number")
+CELL_KINDS: Final = (
+    "yes or no",
+    "single choice",
+    "multiple choice",
+    "ranking",
+    "number",
+)
 CELL_FORMS: Final = ("box", "box below reasoning", "statement below reasoning", "prose")
 CELL_SIZE: Final = 60  # questions of a cell
 REASONING: Final = 1200  # characters
@@ -368,8 +451,9 @@ BOUNDS: Final = {
 }
 NUMBER_BOUND: Final = 1.4  # of a number in a box
 
-# A process of a checkout: a line of stdin names a cell, a line of stdout answers with the seconds
-# of json.loads, of the first sight of its questions, and of a further system.
+# A process of a checkout: a line of stdin names a cell, a line of stdout answers with
+# the seconds of json.loads, of the first sight of its questions, and of a
+# further system.
 CELLS_RUN: Final = """
 import json, sys, time
 sys.path.insert(0, sys.argv[1])
@@ -439,8 +523,8 @@ def draw_cells() -> dict[str, tuple[list[Row], list[Row]]]:
 
 
 def measure_cells(roots: Sequence[Path]) -> list[list[str]]:
-    """Measure how long an answer of each kind and form takes, at first sight of its question and
-    again by another system, as a ratio to json.loads of the same record.
+    """Measure how long an answer of each kind and form takes, at first sight of its
+    question and again by another system, as a ratio to json.loads of the same record.
 
     The checkouts take turns, so that a busy moment of the machine meets all of them.
     """
@@ -456,7 +540,9 @@ def measure_cells(roots: Sequence[Path]) -> list[list[str]]:
     others = [f"/ {sight}" for sight in sights[2:]]
     table = [["cell", *sights, *others, "at most"]]
     for name, ratios in times.items():
-        bound = NUMBER_BOUND if name == "box: number" else BOUNDS[name.partition(":")[0]]
+        bound = (
+            NUMBER_BOUND if name == "box: number" else BOUNDS[name.partition(":")[0]]
+        )
         to_load = [f"{value:.1f}" for ratio in ratios for value in ratio]
         to_others = [
             f"{here / there:.2f}"
@@ -474,7 +560,9 @@ def start_cells(root: Path, cells: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
 
 
-def measure_cell(name: str, processes: Sequence[subprocess.Popen[str]]) -> list[list[float]]:
+def measure_cell(
+    name: str, processes: Sequence[subprocess.Popen[str]]
+) -> list[list[float]]:
     """Measure a cell with every checkout in turn; the fastest of its rounds count."""
     rounds: list[list[list[float]]] = [[] for _ in processes]
     for _ in range(CELL_ROUNDS):
@@ -489,21 +577,34 @@ def measure_cell(name: str, processes: Sequence[subprocess.Popen[str]]) -> list[
 
 
 def kind_table(by_kind: dict[str, list[Row]]) -> list[list[str]]:
-    """Each kind scored alone; a changed prompt makes every question new to caches of whole
-    questions.
+    """Each kind scored alone; a changed prompt makes every question new to caches of
+    whole questions.
     """
     times: dict[str, tuple[float, float]] = {}
     for kind, rows in by_kind.items():
         new = [{**row, "prompt": row["prompt"] + " "} for row in rows]
         first = seconds(lambda new=new: FutureXEvaluator().evaluate_all(new))
-        times[kind] = first, seconds(lambda new=new: FutureXEvaluator().evaluate_all(new))
+        times[kind] = (
+            first,
+            seconds(lambda new=new: FutureXEvaluator().evaluate_all(new)),
+        )
     total = sum(first for first, _ in times.values())
-    table = [["kind", "n", "us/question", "us seen before", "share of time", "share of n"]]
+    table = [
+        ["kind", "n", "us/question", "us seen before", "share of time", "share of n"]
+    ]
     everything = sum(map(len, by_kind.values()))
     for kind, (first, again) in sorted(times.items(), key=lambda pair: -pair[1][0]):
         n = len(by_kind[kind])
         shares = [f"{first / total:.0%}", f"{n / everything:.0%}"]
-        table.append([kind, f"{n:,}", f"{first / n * 1e6:.1f}", f"{again / n * 1e6:.1f}", *shares])
+        table.append(
+            [
+                kind,
+                f"{n:,}",
+                f"{first / n * 1e6:.1f}",
+                f"{again / n * 1e6:.1f}",
+                *shares,
+            ]
+        )
     return table
 
 
@@ -517,16 +618,27 @@ def measure_start(runs: int = 7) -> list[list[str]]:
             return None
         work = [sys.executable, *command]
         return statistics.median(
-            seconds(lambda: subprocess.run(work, cwd=ROOT, capture_output=True, check=True))
+            seconds(
+                lambda: subprocess.run(work, cwd=ROOT, capture_output=True, check=True)
+            )
             for _ in range(runs)
         )
 
-    whole, imports = median("eval.py", "-f", "250915-random"), median("-c", "import numpy, openai")
+    whole, imports = (
+        median("eval.py", "-f", "250915-random"),
+        median("-c", "import numpy, openai"),
+    )
     if whole is None:
         return [["eval.py -f 250915-random", "failed", "", "", "0.5"]]
     if imports is None:
         return [
-            ["eval.py -f 250915-random", f"{whole:.3f} s", "numpy or openai missing", "", "0.5"]
+            [
+                "eval.py -f 250915-random",
+                f"{whole:.3f} s",
+                "numpy or openai missing",
+                "",
+                "0.5",
+            ]
         ]
     return [
         [
@@ -540,29 +652,51 @@ def measure_start(runs: int = 7) -> list[list[str]]:
 
 
 def measure_million(count: int) -> list[list[str]]:
-    """(d) one million questions through the command line: peak memory of that process."""
+    """(d) one million questions through the command line: peak memory
+    of that process.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "million.jsonl"
         rng = random.Random(SEED)
         with path.open("w", encoding="utf-8") as file:
             for _, row, answers in questions(count, SEED + 1):
                 file.write(
-                    json.dumps({**row, "answer": answer(rng, answers)}, ensure_ascii=False) + "\n"
+                    json.dumps(
+                        {**row, "answer": answer(rng, answers)}, ensure_ascii=False
+                    )
+                    + "\n"
                 )
-        command = [sys.executable, str(ROOT / "eval.py"), "-f", str(path), "--root", folder]
-        # The peak of children is that of the largest one so far: nothing bigger has run in this
-        # process.
+        command = [
+            sys.executable,
+            str(ROOT / "eval.py"),
+            "-f",
+            str(path),
+            "--root",
+            folder,
+        ]
+        # The peak of children is that of the largest one so far: nothing bigger has run
+        # in this process.
         took = seconds(lambda: subprocess.run(command, capture_output=True, check=True))
         peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e9
         size = path.stat().st_size / 1e9
-    return [[f"(d) {count:,} JSONL, {size:.1f} GB", f"{took:.1f} s", "", f"{peak:.2f} GB", "3 GB"]]
+    return [
+        [
+            f"(d) {count:,} JSONL, {size:.1f} GB",
+            f"{took:.1f} s",
+            "",
+            f"{peak:.2f} GB",
+            "3 GB",
+        ]
+    ]
 
 
 # --- Prophet Arena ---
 
 
 def prophet_files(folder: Path, forecasters: int, events: int) -> tuple[Path, Path]:
-    """Problems with 2–30 options and everyone's forecasts with prices, written a line at a time."""
+    """Problems with 2–30 options and everyone's forecasts with prices, written a
+    line at a time.
+    """
     problems, predictions = folder / "arena.json", folder / "arena-forecasts.json"
     rng = np.random.default_rng(SEED)
     with (
@@ -573,25 +707,35 @@ def prophet_files(folder: Path, forecasters: int, events: int) -> tuple[Path, Pa
             options = int(rng.integers(2, 31))
             logits = rng.normal(0, 1.5, options)
             truth = np.exp(logits) / np.exp(logits).sum()
-            month, day, hour = rng.integers(7, 10), rng.integers(1, 29), rng.integers(0, 24)
+            month, day, hour = (
+                rng.integers(7, 10),
+                rng.integers(1, 29),
+                rng.integers(0, 24),
+            )
             closed = f"2025-{month:02d}-{day:02d}T{hour:02d}:00:00Z"
             problem = {
                 "problem_id": f"event-{number:06d}", "title": f"Event {number}",
                 "category": f"category {number % 8}",
                 "options": [f"option {option}" for option in range(options)],
-                "correct_option_idx": int(rng.choice(options, p=truth)), "end_date": closed,
+                "correct_option_idx": int(rng.choice(options, p=truth)),
+                "end_date": closed,
             }  # fmt: skip
             asked.write(("[" if number == 0 else ",\n") + json.dumps(problem))
             odds = np.clip(truth + 0.01, 0.01, 0.99).round(2).tolist()
             for forecaster in range(forecasters):
-                seen = logits + rng.normal(0, 0.2 + 2 * forecaster / forecasters, options)
+                seen = logits + rng.normal(
+                    0, 0.2 + 2 * forecaster / forecasters, options
+                )
                 p = np.exp(seen - seen.max())
                 row = {
-                    "problem_id": problem["problem_id"], "username": f"forecaster {forecaster:03d}",
+                    "problem_id": problem["problem_id"], "username": "forecaster "
+                                                                     f"{forecaster:03d}",
                     "timestamp": "2025-06-30T12:00:00Z",
                     "prediction": (p / p.sum()).round(4).tolist(), "odds": odds,
                 }  # fmt: skip
-                said.write(("[" if number == forecaster == 0 else ",\n") + json.dumps(row))
+                said.write(
+                    ("[" if number == forecaster == 0 else ",\n") + json.dumps(row)
+                )
         asked.write("]")
         said.write("]")
     return predictions, problems
@@ -603,29 +747,43 @@ from pathlib import Path
 from forecasteval.prophet import ProphetArenaEvaluator
 began = time.perf_counter()
 results = ProphetArenaEvaluator().evaluate_file(Path(sys.argv[1]), [Path(sys.argv[2])])
-assert results["fits"]["irt"]["converged"] and results["fits"]["bradley_terry"]["converged"]
-print(time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9)
+fits = results["fits"]
+assert fits["irt"]["converged"] and fits["bradley_terry"]["converged"]
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(time.perf_counter() - began, used.ru_maxrss * 1024 / 1e9)
 """
 
 
 def measure_prophet(forecasters: int, events: int) -> list[list[str]]:
-    """(e) reading and everything that `evaluate_file` does, in a process of its own, against
-    json.loads of the file.
+    """(e) reading and everything that `evaluate_file` does, in a process of its own,
+    against json.loads of the file.
     """
     with tempfile.TemporaryDirectory() as folder:
         predictions, problems = prophet_files(Path(folder), forecasters, events)
-        name = f"(e) prophet {forecasters} x {events:,}, {predictions.stat().st_size / 1e6:.0f} MB"
+        name = (
+            f"(e) prophet {forecasters} x {events:,}, "
+            f"{predictions.stat().st_size / 1e6:.0f} MB"
+        )
         command = [sys.executable, "-c", PROPHET_RUN, str(predictions), str(problems)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True, text=True)
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, check=True, text=True
+        )
         took, peak = map(float, done.stdout.split())
-        if forecasters > 50:  # json.loads of the file would need more memory than what is measured
+        # Json.loads of the file would need more memory than what is measured
+        if forecasters > 50:
             return [[name, f"{took:.1f} s", "", f"{peak:.2f} GB", "5 GB"]]
         raw = predictions.read_bytes()
         gc.disable()
         load = statistics.median(seconds(lambda: json.loads(raw)) for _ in range(5))
         gc.enable()
     return [
-        [f"{name}, {peak:.2f} GB", f"{took:.2f} s", f"{load:.2f} s", f"{took / load:.2f}", "12"]
+        [
+            f"{name}, {peak:.2f} GB",
+            f"{took:.2f} s",
+            f"{load:.2f} s",
+            f"{took / load:.2f}",
+            "12",
+        ]
     ]
 
 
@@ -637,7 +795,9 @@ def reaction_table(name: str, rng: random.Random, rows: list[dict[str, str]]) ->
     entries = [
         {
             "entry_idx": str(number),
-            "conditions": {key: [{"content": value, "SMILES": ""}] for key, value in row.items()},
+            "conditions": {
+                key: [{"content": value, "SMILES": ""}] for key, value in row.items()
+            },
             "results": {
                 "yield_ratio": f"{rng.randint(0, 99)} b",
                 "ee": f"{rng.randint(0, 99)}%",
@@ -660,20 +820,24 @@ def reaction_table(name: str, rng: random.Random, rows: list[dict[str, str]]) ->
 
 
 def measure_build(tables: int = 1000, rows: int = 20) -> list[list[str]]:
-    """(f) tables of 20 rows and (g) one full factorial design, from dicts to the text of every
-    output file.
+    """(f) tables of 20 rows and (g) one full factorial design, from dicts to the text
+    of every output file.
     """
     rng = random.Random(SEED)
     keys = ("base", "ligand", "solvents", "reaction_temperature", "reaction_time")
     many = [
         reaction_table(
-            f"t{n}", rng, [{key: f"{key} {rng.randrange(5)}" for key in keys} for _ in range(rows)]
+            f"t{n}",
+            rng,
+            [{key: f"{key} {rng.randrange(5)}" for key in keys} for _ in range(rows)],
         )
         for n in range(tables)
     ]
     design = itertools.product(range(12), range(4), range(4), range(3), range(3))
     full = [
-        reaction_table("full", rng, [dict(zip(keys, map(str, row), strict=True)) for row in design])
+        reaction_table(
+            "full", rng, [dict(zip(keys, map(str, row), strict=True)) for row in design]
+        )
     ]
     took = [
         seconds(
@@ -685,18 +849,26 @@ def measure_build(tables: int = 1000, rows: int = 20) -> list[list[str]]:
     ]
     size = len(full[0]["entries"])
     return [
-        [f"(f) build {tables:,} tables of {rows} rows", f"{took[0]:.1f} s", "", "", "20 s"],
+        [
+            f"(f) build {tables:,} tables of {rows} rows",
+            f"{took[0]:.1f} s",
+            "",
+            "",
+            "20 s",
+        ],
         [f"(g) build a table of {size:,} rows", f"{took[1]:.1f} s", "", "", "10 s"],
     ]
 
 
 def measure_rxnopt(count: int) -> list[list[str]]:
-    """(h) predictions against questions like the sample's: what json.loads gave, and from files to
-    results.
+    """(h) predictions against questions like the sample's: what json.loads gave, and
+    from files to results.
     """
     rng = random.Random(SEED)
     sample = json.loads(
-        (ROOT / "dataset" / "multiple_choice_single_varying.json").read_text(encoding="utf-8")
+        (ROOT / "dataset" / "multiple_choice_single_varying.json").read_text(
+            encoding="utf-8"
+        )
     )
     rows = [{**sample[n % len(sample)], "id": f"{n}_q1"} for n in range(count)]
     with tempfile.TemporaryDirectory() as folder:
@@ -708,7 +880,9 @@ def measure_rxnopt(count: int) -> list[list[str]]:
         )
         texts = dataset.read_bytes(), prediction.read_bytes()
         del rows
-        load = min(seconds(lambda: [json.loads(text) for text in texts]) for _ in range(3))
+        load = min(
+            seconds(lambda: [json.loads(text) for text in texts]) for _ in range(3)
+        )
         data, answers = (json.loads(text) for text in texts)
         library = seconds(lambda: RxnOptEvaluator(data).evaluate_all(answers))
         whole = seconds(lambda: RxnOptEvaluator().evaluate_file(prediction, [dataset]))
@@ -735,7 +909,9 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=100_000)
     parser.add_argument("--systems", type=int, default=4)
     parser.add_argument(
-        "--million", action="store_true", help="also score --million-count questions as JSONL"
+        "--million",
+        action="store_true",
+        help="also score --million-count questions as JSONL",
     )
     parser.add_argument("--million-count", type=int, default=1_000_000)
     parser.add_argument(
@@ -746,7 +922,9 @@ def main() -> None:
         const=20,
         help="only this, N forecasters (20)",
     )
-    parser.add_argument("--events", type=int, default=10_000, help="events of --prophet")
+    parser.add_argument(
+        "--events", type=int, default=10_000, help="events of --prophet"
+    )
     parser.add_argument(
         "--against",
         metavar="DIR",
@@ -755,7 +933,9 @@ def main() -> None:
         default=[],
         help="other checkouts, for the cells and (a)-(c)",
     )
-    parser.add_argument("--cells", action="store_true", help="only kinds and forms of answers")
+    parser.add_argument(
+        "--cells", action="store_true", help="only kinds and forms of answers"
+    )
     args = parser.parse_args()
     for root in args.against:
         if not (root / "eval.py").is_file():

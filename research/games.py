@@ -1,4 +1,6 @@
-"""Play the games of tests/prophet_games.py on many boards: `python research/games.py [seeds]`."""
+"""Play the games of tests/prophet_games.py on many boards: `python
+research/games.py [seeds]`.
+"""
 
 from __future__ import annotations
 

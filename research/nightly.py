@@ -1,15 +1,18 @@
 r"""What nightly runs and comparisons are worth, measured.
 
     python research/nightly.py                    everything (some minutes)
-    python research/nightly.py --only tests       one of: runs, season, kills, changes, locks, tests
+    python research/nightly.py --only tests       one of: runs, season, kills,
+    changes, locks, tests
 
-runs: first and second `eval.py nightly` over 1,000 files of 52 questions. kills: SIGKILL at a
-random moment, then every stored file must be whole, and the next run must bring back the same
-bytes. locks: two runs started together, one must go on and one exit with 5. season: nights over a
-season (`season.py`), their seconds and memory. changes: SIGKILL in nights that change truths, after
-which no line of the history may be torn, lost or wrong. tests: how often paired tests reject
-between systems that are equally good (5 % is right), and between others. Nothing here is a test:
-figures depend on machine and seed.
+runs: first and second `eval.py nightly` over 1,000 files of 52 questions.
+    kills: SIGKILL at a
+random moment, then every stored file must be whole, and the next run must bring back
+the same bytes. locks: two runs started together, one must go on and one exit with 5.
+season: nights over a season (`season.py`), their seconds and memory. changes: SIGKILL
+in nights that change truths, after which no line of the history may be torn, lost or
+wrong. tests: how often paired tests reject between systems that are equally good (5 %
+is right), and between others. Nothing here is a test: figures depend on
+machine and seed.
 """
 
 from __future__ import annotations
@@ -39,14 +42,19 @@ from forecasteval.ranking.pairs import sign_flip_test, skewness_test  # noqa: E4
 from season import correct_truth, make_season  # noqa: E402
 
 SEED: Final = 1
-QUESTIONS: Final = (11, 10, 9, 23)  # per level, as in the benchmark's week of 2025-09-15
+# Per level, as in the benchmark's week of 2025-09-15
+QUESTIONS: Final = (11, 10, 9, 23)
 
 
 def make_folder(root: Path, count: int) -> None:
-    """`count` systems, each answering every question as one of the two sample files does."""
+    """`count` systems, each answering every question as one of the two
+    sample files does.
+    """
     for folder in ("dataset", "prediction"):
         (root / folder).mkdir()
-    (root / "dataset" / "250915.json").write_bytes((ROOT / "dataset" / "250915.json").read_bytes())
+    (root / "dataset" / "250915.json").write_bytes(
+        (ROOT / "dataset" / "250915.json").read_bytes()
+    )
     samples = [
         json.loads((ROOT / "prediction" / f"250915-{name}.json").read_bytes())
         for name in ("random", "careful")
@@ -55,13 +63,25 @@ def make_folder(root: Path, count: int) -> None:
     for number in range(count):
         rows = [rng.choice(rows) for rows in zip(*samples, strict=True)]
         text = json.dumps(rows, ensure_ascii=False, indent=1)
-        (root / "prediction" / f"250915-system{number:04d}.json").write_text(text, encoding="utf-8")
+        (root / "prediction" / f"250915-system{number:04d}.json").write_text(
+            text, encoding="utf-8"
+        )
 
 
 def start(root: Path, *options: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, str(ROOT / "eval.py"), "nightly", "--root", str(root), *options]
+    command = [
+        sys.executable,
+        str(ROOT / "eval.py"),
+        "nightly",
+        "--root",
+        str(root),
+        *options,
+    ]
     return subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
 
 
@@ -86,12 +106,14 @@ def measure_runs(root: Path) -> None:
     again = sorted(timed_run(root) for _ in range(5))[2]
     same = "no byte changed" if read_folder(root) == before else "BYTES CHANGED"
     print(
-        f"runs: 1,000 files first {first:.2f} s, second {again:.2f} s ({again / first:.3f}), {same}"
+        f"runs: 1,000 files first {first:.2f} s, second {again:.2f} s "
+        f"({again / first:.3f}), {same}"
     )
 
 
 def measure_kills(root: Path, kills: int) -> None:
-    """Kill runs that redo everything; torn: a file that is no whole JSON; lost: one that is gone.
+    """Kill runs that redo everything; torn: a file that is no whole JSON; lost:
+    one that is gone.
 
     Of every other run the whole group of processes is killed.
     """
@@ -109,19 +131,24 @@ def measure_kills(root: Path, kills: int) -> None:
         run.wait()
         files = read_folder(root)
         lost += len(whole.keys() - files.keys())
-        torn += sum(not is_whole(text) for name, text in files.items() if name.endswith(".json"))
+        torn += sum(
+            not is_whole(text) for name, text in files.items() if name.endswith(".json")
+        )
     timed_run(root)
     left = read_folder(root)
     stray = sum(path.suffix == ".tmp" for path in (root / "evaluation").iterdir())
     print(
-        f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results lost, then"
+        f"kills: {killed} of {kills} runs killed, {torn} files torn, {lost} results "
+        "lost, then"
         f" {stray} strays,"
     )
     print("same bytes" if left == whole else "OTHER BYTES")
 
 
 def measure_season(root: Path) -> None:
-    """A first night, one that changes nothing, one with a corrected truth, and what comes after."""
+    """A first night, one that changes nothing, one with a corrected truth, and
+    what comes after.
+    """
     make_season(root)
     files = len([*(root / "prediction").glob("*.jsonl")])
     print(f"season: {files} files of 50 questions")
@@ -153,14 +180,18 @@ def measure_season(root: Path) -> None:
             f" {process.returncode},",
             end=" ",
         )
-        print(f"{changed} files changed, {lines_of_history} lines of history; {lines[-1]}")
+        print(
+            f"{changed} files changed, {lines_of_history} lines of history; {lines[-1]}"
+        )
 
 
 def measure_changes(root: Path, kills: int) -> None:
     """Kill nights that have something to say, and read the history after each.
 
-    torn: a line that is no JSON, or a file that is none; lost: a line that was there and is not, or
-    a system whose last line is not what the leaderboard says, once a night went through.
+    torn: a line that is no JSON, or a file that is none; lost: a line that was there
+        and is not, or
+    a system whose last line is not what the leaderboard says, once a
+    night went through.
     """
     make_season(root, weeks=3, questions=8, systems=4, runs=2)
     timed_run(root)
@@ -181,7 +212,9 @@ def measure_changes(root: Path, kills: int) -> None:
         files = read_folder(root)
         grown += files["history.jsonl"] != before
         lost += not files["history.jsonl"].startswith(before)
-        torn += sum(not is_whole(text) for name, text in files.items() if name.endswith(".json"))
+        torn += sum(
+            not is_whole(text) for name, text in files.items() if name.endswith(".json")
+        )
         torn += sum(not is_whole(line) for line in files["history.jsonl"].splitlines())
         if number % 10 == 0:
             timed_run(root)
@@ -191,24 +224,28 @@ def measure_changes(root: Path, kills: int) -> None:
     left = read_folder(root)
     timed_run(root)
     quiet = "no byte changed" if read_folder(root) == left else "BYTES CHANGED"
-    nights = max(json.loads(line)["night"] for line in left["history.jsonl"].splitlines())
+    nights = max(
+        json.loads(line)["night"] for line in left["history.jsonl"].splitlines()
+    )
     print(
-        f"changes: {killed} of {number} runs killed, {torn} lines or files torn, {lost} lost;"
+        f"changes: {killed} of {number} runs killed, {torn} lines or files torn, "
+        f"{lost} lost;"
         f" {grown} of them had"
     )
     print(f"appended, {nights} nights in the history; then {quiet}")
 
 
 def history_is_right(root: Path) -> bool:
-    """Whether the last line of each system holds the score of the leaderboard, and nights only go
-    up.
+    """Whether the last line of each system holds the score of the leaderboard, and
+    nights only go up.
     """
     lines = [
         json.loads(line)
         for line in (root / "evaluation" / "history.jsonl").read_bytes().splitlines()
     ]
     board = json.loads((root / "evaluation" / "leaderboard.json").read_bytes())
-    of_files = [line for line in lines if line.get("prediction")]  # not those over all datasets
+    # Not those over all datasets
+    of_files = [line for line in lines if line.get("prediction")]
     last = {(line["dataset"], line["prediction"]): line["score"] for line in of_files}
     rows = {
         (row["dataset"], row["prediction"]): row["overall_score"]
@@ -233,21 +270,26 @@ def measure_locks(root: Path, tries: int) -> None:
         runs = [start(root, "--force") for _ in range(2)]
         outcomes.append(sorted(run.wait() for run in runs))
     print(
-        f"locks: {sum(codes == [0, 5] for codes in outcomes)} of {tries} pairs ended with codes 0"
+        f"locks: {sum(codes == [0, 5] for codes in outcomes)} of {tries} pairs ended "
+        "with codes 0"
         " and 5"
     )
 
 
-def draw_scores(rng: np.random.Generator, level: int, count: int) -> np.ndarray[Any, Any]:
-    """Scores such as a level's scorer gives: right or wrong, F1 of a few picks, or exact, partial
-    and nothing.
+def draw_scores(
+    rng: np.random.Generator, level: int, count: int
+) -> np.ndarray[Any, Any]:
+    """Scores such as a level's scorer gives: right or wrong, F1 of a few picks, or
+    exact, partial and nothing.
     """
     if level == 1:
         return rng.integers(0, 2, count).astype(float)
     if level == 2:
         return rng.choice([0, 0.4, 0.5, 2 / 3, 0.8, 1], count)
     return np.where(
-        rng.random(count) < 0.4, 0.0, rng.choice([0.8 / 3, 1.6 / 3, 0.8, 1, 0.93, 0.5], count)
+        rng.random(count) < 0.4,
+        0.0,
+        rng.choice([0.8 / 3, 1.6 / 3, 0.8, 1, 0.93, 0.5], count),
     )
 
 
@@ -265,44 +307,62 @@ def draw_differences(
             return rng.standard_t(2, count) * 0.1
         if kind == "80 % ties":
             return np.where(
-                rng.random(count) < 0.8, 0, rng.choice([-1, 1], count) * rng.random(count)
+                rng.random(count) < 0.8,
+                0,
+                rng.choice([-1, 1], count) * rng.random(count),
             )
         if kind == "skewed (exponential)":
             return (rng.exponential(1, count) - 1) * 0.2
         return np.where(rng.random(count) < 0.95, 0.05, -0.95)
 
-    return [draw(level if len(sizes) > 1 else 4, count) for level, count in enumerate(sizes, 1)]
+    return [
+        draw(level if len(sizes) > 1 else 4, count)
+        for level, count in enumerate(sizes, 1)
+    ]
 
 
 KINDS: Final = (
-    "normal", "as in the benchmark", "80 % ties", "heavy tails (t, 2 df)", "skewed (exponential)",
+    "normal", "as in the benchmark", "80 % ties", "heavy tails (t, 2 "
+                                                  "df)", "skewed (exponential)",
     "+.05 in 95 %, −.95 in 5 %",
 )  # fmt: skip
 SIZES: Final = ((10,), (20,), (50,), (150,), (500,), QUESTIONS, (40, 40, 40, 40))
 
 
 def measure_tests(simulations: int) -> None:
-    """Type I errors, and the power where 2.8 standard errors are added (80 % for a t test of many
-    questions).
+    """Type I errors, and the power where 2.8 standard errors are added (80 % for a t
+    test of many questions).
     """
     for shift in (0.0, 2.8, -2.8):
         print(
-            "tests: equally good" if not shift else f"tests: shifted by {shift:+} standard errors"
+            "tests: equally good"
+            if not shift
+            else f"tests: shifted by {shift:+} standard errors"
         )
         for kind in KINDS:
             for sizes in SIZES if not shift else SIZES[1:4] + SIZES[5:6]:
                 rejected = rejections(simulations, kind, sizes, shift)
-                told = ", ".join(f"{name} {100 * share:.1f}" for name, share in rejected.items())
-                print(f"  {kind}, {'/'.join(map(str, sizes))} questions: {told} %", flush=True)
+                told = ", ".join(
+                    f"{name} {100 * share:.1f}" for name, share in rejected.items()
+                )
+                print(
+                    f"  {kind}, {'/'.join(map(str, sizes))} questions: {told} %",
+                    flush=True,
+                )
 
 
-def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) -> dict[str, float]:
+def rejections(
+    simulations: int, kind: str, sizes: Sequence[int], shift: float
+) -> dict[str, float]:
     """How often each test finds p < 0.05."""
     rng = np.random.default_rng(SEED)
     weights = list(WEIGHTS.values()) if len(sizes) > 1 else [1.0]
     many = draw_differences(rng, kind, [100_000] * len(sizes))
     error = (
-        sum(w * w * values.var() / n for w, values, n in zip(weights, many, sizes, strict=True))
+        sum(
+            w * w * values.var() / n
+            for w, values, n in zip(weights, many, sizes, strict=True)
+        )
         ** 0.5
     )
     counts = dict.fromkeys(("sign flips", "t", "skewness", "both"), 0)
@@ -310,7 +370,9 @@ def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) 
         strata = [
             [
                 (w, (x + shift * error).tolist())
-                for w, x in zip(weights, draw_differences(rng, kind, sizes), strict=True)
+                for w, x in zip(
+                    weights, draw_differences(rng, kind, sizes), strict=True
+                )
             ]
             for _ in range(min(100, simulations))
         ]
@@ -324,7 +386,12 @@ def rejections(simulations: int, kind: str, sizes: Sequence[int], shift: float) 
             corrected = skewness_test(both)[0, 1]
             t = t_test(one)
             skewness = t if np.isnan(corrected) else corrected
-            tests = {"sign flips": p, "t": t, "skewness": skewness, "both": max(p, skewness)}
+            tests = {
+                "sign flips": p,
+                "t": t,
+                "skewness": skewness,
+                "both": max(p, skewness),
+            }
             for name, value in tests.items():
                 counts[name] += value < 0.05
     return {name: count / simulations for name, count in counts.items()}
@@ -341,7 +408,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=("runs", "season", "kills", "changes", "locks", "tests"))
+    parser.add_argument(
+        "--only", choices=("runs", "season", "kills", "changes", "locks", "tests")
+    )
     only = parser.parse_args().only
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name, count in (("runs", 1000), ("kills", 60), ("locks", 20)):

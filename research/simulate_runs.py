@@ -1,8 +1,9 @@
-"""What the luck of runs as wholes does to the test of two systems: `simulate_runs.py [pairs]`.
+"""What the luck of runs as wholes does to the test of two systems:
+`simulate_runs.py [pairs]`.
 
-All answers of a run are moved by a good or a bad day. The share of pairs with a difference at p <
-0.05, by the paired test alone and with what runs show; the table in README.md is its output
-with 1,000 pairs a line.
+All answers of a run are moved by a good or a bad day. The share of pairs with a
+difference at p < 0.05, by the paired test alone and with what runs show; the table in
+README.md is its output with 1,000 pairs a line.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ SHARES: Final = np.array(LEVEL_WEIGHTS)[LEVELS] / np.bincount(LEVELS)[LEVELS]
 def count_differences(
     pairs: int, runs: int, luck: float, advantage: float, seed: int = 1
 ) -> tuple[float, float]:
-    """Return the shares of pairs with p < 0.05 by the paired test alone, and with the luck."""
+    """Return the shares of pairs with p < 0.05 by the paired test alone, and
+    with the luck.
+    """
     rng = np.random.default_rng(seed)
     counts = np.zeros(2)
     for _ in range(pairs):
@@ -46,7 +49,10 @@ def count_differences(
             means.append(scores.mean(axis=0))
             spreads.append(spread_of(scores))
         rows = np.array(means)
-        strata = [(weight, rows[:, level == LEVELS]) for level, weight in enumerate(LEVEL_WEIGHTS)]
+        strata = [
+            (weight, rows[:, level == LEVELS])
+            for level, weight in enumerate(LEVEL_WEIGHTS)
+        ]
         alone = paired_test(strata, SHARES * rows)[0, 1]
         counts += [alone < ALPHA, max(alone, run_test(strata, spreads)[0, 1]) < ALPHA]
     return float(counts[0] / pairs), float(counts[1] / pairs)
@@ -64,4 +70,6 @@ if __name__ == "__main__":
     print("runs  luck  advantage  alone  with the luck of runs")
     for runs, luck, advantage in PAIRS:
         alone, both = count_differences(repeats, runs, luck, advantage)
-        print(f"{runs:4}  {luck:4}  {advantage:9}  {alone:.3f}  {both:21.3f}", flush=True)
+        print(
+            f"{runs:4}  {luck:4}  {advantage:9}  {alone:.3f}  {both:21.3f}", flush=True
+        )

@@ -1,9 +1,9 @@
 """What `series` is worth: `simulate_series.py [boards]`.
 
-Equally good systems answer events of three questions each: what a system knows of an event moves
-its answers to all three. The share of boards with a false difference of the first two systems at p
-< 0.05, and of boards with a rank wrongly left out, without and with series; the table in
-research/README.md is its output with 1,000 boards a line.
+Equally good systems answer events of three questions each: what a system knows of an
+event moves its answers to all three. The share of boards with a false difference of the
+first two systems at p < 0.05, and of boards with a rank wrongly left out, without and
+with series; the table in research/README.md is its output with 1,000 boards a line.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BOARDS: Final = ((2, 60, 1.0), (2, 60, 2.0), (8, 60, 1.0), (8, 60, 2.0), (8, 150
 def judge_boards(
     boards: int, systems: int, questions: int, spread: float, seed: int = 1
 ) -> tuple[list[float], list[float]]:
-    """Draw boards of equal systems. Return the shares with a false difference, and with a wrong
-    range, without and with series.
+    """Draw boards of equal systems. Return the shares with a false difference, and with
+    a wrong range, without and with series.
     """
     rng = np.random.default_rng(seed)
     events = np.repeat(np.arange(questions // PER_EVENT), PER_EVENT)
@@ -38,7 +38,9 @@ def judge_boards(
     wrong = np.zeros(2)
     for _ in range(boards):
         difficulty = rng.normal(0, 1, questions)
-        insight = spread * rng.normal(0, 1, (systems, questions // PER_EVENT))[:, events]
+        insight = (
+            spread * rng.normal(0, 1, (systems, questions // PER_EVENT))[:, events]
+        )
         chances = 1 / (1 + np.exp(difficulty - insight))
         scores = (rng.random((systems, questions)) < chances).astype(float)
         for place, p in enumerate((test_alone(scores), test_series(scores, events))):
@@ -57,17 +59,23 @@ def test_alone(scores: Any) -> Any:
 def test_series(scores: Any, events: Any) -> Any:
     """Test the systems by event, as boards do where `series` names it."""
     clustered = np.array([cluster_values(row, events) for row in scores.tolist()])
-    contributions = np.array([np.bincount(events, row) for row in scores]) / scores.shape[1]
+    contributions = (
+        np.array([np.bincount(events, row) for row in scores]) / scores.shape[1]
+    )
     return paired_test([(1.0, clustered)], contributions)
 
 
 if __name__ == "__main__":
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 200
-    print("systems  questions  spread  false differences, with series  wrong ranges, with series")
+    print(
+        "systems  questions  spread  false differences, with series  wrong ranges, "
+        "with series"
+    )
     for systems, questions, spread in BOARDS:
         false, wrong = judge_boards(repeats, systems, questions, spread)
         print(
-            f"{systems:7}  {questions:9}  {spread:6}  {false[0]:17.3f}  {false[1]:11.3f}"
+            f"{systems:7}  {questions:9}  {spread:6}  {false[0]:17.3f}  "
+            f"{false[1]:11.3f}"
             f"  {wrong[0]:12.3f}  {wrong[1]:11.3f}",
             flush=True,
         )

@@ -1,10 +1,12 @@
-r"""A tiny model server to try `ask` with: it speaks the OpenAI API, and its one model answers all.
+r"""A tiny model server to try `ask` with: it speaks the OpenAI API, and its one
+model answers all.
 
     python tools/echo_server.py
     OPENAI_BASE_URL=http://127.0.0.1:8000/v1 python eval.py ask 250915 --model echo
 
-Its reply is whatever a careless forecaster would say: `\boxed{Yes}`, an example that the prompt
-shows as JSON with equal probabilities, or the first option. It listens on 127.0.0.1 only.
+Its reply is whatever a careless forecaster would say: `\boxed{Yes}`, an example that
+the prompt shows as JSON with equal probabilities, or the first option. It listens on
+127.0.0.1 only.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def answer(prompt: str) -> str:
     examples = _EXAMPLE.findall(prompt)
     if examples:
         options = list(json.loads(re.sub("…", "0", examples[-1])))
-        return json.dumps(dict.fromkeys(options, round(1 / len(options), 4)), ensure_ascii=False)
+        return json.dumps(
+            dict.fromkeys(options, round(1 / len(options), 4)), ensure_ascii=False
+        )
     return r"I have no idea, but you asked. \boxed{Yes}"
 
 
@@ -36,7 +40,10 @@ def complete(request: dict[str, Any]) -> dict[str, Any]:
     """Make the completion of a request."""
     prompt = str(request["messages"][-1]["content"])
     reply = answer(prompt)
-    tokens = {"prompt_tokens": len(prompt) // 4 + 1, "completion_tokens": len(reply) // 4 + 1}
+    tokens = {
+        "prompt_tokens": len(prompt) // 4 + 1,
+        "completion_tokens": len(reply) // 4 + 1,
+    }
     return {
         "id": "echo",
         "object": "chat.completion",
@@ -83,8 +90,12 @@ class Server(ThreadingHTTPServer):
 
 def main() -> None:
     """Serve until Ctrl-C."""
-    parser = argparse.ArgumentParser(description="A server whose model answers without a thought.")
-    parser.add_argument("--port", type=int, default=PORT, help=f"default: {PORT}; 0: any")
+    parser = argparse.ArgumentParser(
+        description="A server whose model answers without a thought."
+    )
+    parser.add_argument(
+        "--port", type=int, default=PORT, help=f"default: {PORT}; 0: any"
+    )
     port = parser.parse_args().port
     server = Server(("127.0.0.1", port), Handler)
     print(f"OPENAI_BASE_URL=http://127.0.0.1:{server.server_address[1]}/v1", flush=True)

@@ -1,18 +1,21 @@
-"""Keeps what every command prints and writes, to prove that a change of the code changes no result.
+"""Keeps what every command prints and writes, to prove that a change of the code
+changes no result.
 
     python tools/frozen.py save OLD                       of this checkout
     python tools/frozen.py save OLD --checkout DIR        of another one
     python tools/frozen.py save NEW --more ROOT --tables DIR
     python tools/frozen.py save NEW --only root0 --only convert
-                                              parts: root0, …, nights, tables0, …, import, convert
-    python tools/frozen.py compare OLD NEW    prints the files that differ; exit code 1 if any does
+                                              parts: root0, …, nights, tables0, …,
+                                              import, convert
+    python tools/frozen.py compare OLD NEW    prints the files that differ; exit
+    code 1 if any does
 
-The commands of every benchmark run over the shipped samples and a short season; `--more` names a
-folder with dataset/ and prediction/ of your own, `--tables` one with reaction tables. Checksums of
-the code, and of files that contain them, are masked, and so are temporary folders and the version.
-root0 are the shipped samples, root1 is the season, further roots are those of `--more`; tables0 are
-the shipped tables. nights are four nightly runs over files that change in between, their pages, and
-two comparisons.
+The commands of every benchmark run over the shipped samples and a short season;
+`--more` names a folder with dataset/ and prediction/ of your own, `--tables` one with
+reaction tables. Checksums of the code, and of files that contain them, are masked, and
+so are temporary folders and the version. root0 are the shipped samples, root1 is the
+season, further roots are those of `--more`; tables0 are the shipped tables. nights are
+four nightly runs over files that change in between, their pages, and two comparisons.
 """
 
 from __future__ import annotations
@@ -37,7 +40,15 @@ _CHECKSUM: Final = re.compile(
     r" *\\?\"|sha256-|content=\"|\bkey:)[0-9a-zA-Z+/=-]{16,}"
 )
 IMPORT_OPTIONS: Final = (
-    *("--yield", "yield (%)", "--ee", "ee (%)", "--reactants-smiles", "CC1CCCCC1=O", "Brc1ccccc1"),
+    *(
+        "--yield",
+        "yield (%)",
+        "--ee",
+        "ee (%)",
+        "--reactants-smiles",
+        "CC1CCCCC1=O",
+        "Brc1ccccc1",
+    ),
     *("--products-smiles", "CC1(c2ccccc2)CCCCC1=O"),
     *("--conditions", "ligand", "base", "solvent"),
 )
@@ -48,8 +59,8 @@ _DAY: Final = 86400  # seconds
 
 
 class Recorder:
-    """Runs commands of a checkout in a folder of their own and writes what they print to
-    `folder`.
+    """Runs commands of a checkout in a folder of their own and writes what they
+    print to `folder`.
     """
 
     def __init__(self, checkout: Path, folder: Path, work: Path) -> None:
@@ -57,12 +68,19 @@ class Recorder:
         source = (checkout / "forecasteval/common/version.py").read_text("utf-8")
         (self.version,) = _VERSION.findall(source)
 
-    def run(self, name: str, *words: str, cwd: Path | None = None, **variables: str) -> None:
-        """Write exit code, output and errors of `python eval.py *words` to the file `name`.
+    def run(
+        self, name: str, *words: str, cwd: Path | None = None, **variables: str
+    ) -> None:
+        """Write exit code, output and errors of `python eval.py *words` to
+        the file `name`.
 
         `variables` are added to the environment.
         """
-        fixed = {"PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120", "SOURCE_DATE_EPOCH": str(_DAY)}
+        fixed = {
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "COLUMNS": "120",
+            "SOURCE_DATE_EPOCH": str(_DAY),
+        }
         environment = {**os.environ, **fixed, **variables}
         environment.pop("OPENAI_API_KEY", None)
         command = [sys.executable, str(self.checkout / "eval.py"), *words]
@@ -74,7 +92,10 @@ class Recorder:
             text=True,
             stdin=subprocess.DEVNULL,
         )
-        self.keep(name, f"{' '.join(words)}\nexit {done.returncode}\n{done.stdout}\n{done.stderr}")
+        self.keep(
+            name,
+            f"{' '.join(words)}\nexit {done.returncode}\n{done.stdout}\n{done.stderr}",
+        )
 
     def keep(self, name: str, text: str) -> None:
         """Write a text with its checksums and temporary folders masked."""
@@ -86,7 +107,9 @@ class Recorder:
             .replace(str(ROOT), "CHECKOUT")
             .replace(self.version, "VERSION")
         )
-        path.write_text(_CHECKSUM.sub(r"\1…", masked), encoding="utf-8", errors="surrogateescape")
+        path.write_text(
+            _CHECKSUM.sub(r"\1…", masked), encoding="utf-8", errors="surrogateescape"
+        )
 
     def keep_folder(self, name: str, folder: Path, pattern: str = "*") -> None:
         """Write all texts of a folder whose names match."""
@@ -98,7 +121,9 @@ class Recorder:
                 )
 
     def record_root(self, name: str, source: Path) -> None:
-        """All commands that take a folder with dataset/ and prediction/, over a copy of it."""
+        """All commands that take a folder with dataset/ and prediction/,
+        over a copy of it.
+        """
         root = self.work / name
         for part in ("dataset", "prediction"):
             shutil.copytree(source / part, root / part)
@@ -114,13 +139,21 @@ class Recorder:
         for path in sorted((root / "dataset").glob("*.json")):
             self.run(f"{name}/check/{path.stem}.txt", "check", path.stem, *options)
         for first, second in _pairs(files):
-            self.run(f"{name}/compare/{first}-{second}.txt", "compare", first, second, *options)
+            self.run(
+                f"{name}/compare/{first}-{second}.txt",
+                "compare",
+                first,
+                second,
+                *options,
+            )
         self.run(f"{name}/nightly.txt", "nightly", "--html", *options)
         self.run(f"{name}/nightly-again.txt", "nightly", "--json", *options)
         self.keep_folder(f"{name}/evaluation", root / "evaluation")
 
     def record_nights(self, name: str) -> None:
-        """Four nightly runs, two that mark late files and two that drop them; comparisons."""
+        """Four nightly runs, two that mark late files and two that drop
+        them; comparisons.
+        """
         root = self.work / name
         for day, change in enumerate((_begin, _resolve, _rename, _withdraw), 1):
             change(root)
@@ -138,8 +171,13 @@ class Recorder:
         self.keep_folder(f"{name}/compared", root / "evaluation", "compare*")
 
     def record_tables(self, name: str, tables: Path) -> None:
-        """Questions of reaction tables, their prompts, and the score of the first option."""
-        built, prompts = self.work / f"{name}-built", self.work / f"{name}-prompts.jsonl"
+        """Questions of reaction tables, their prompts, and the score of
+        the first option.
+        """
+        built, prompts = (
+            self.work / f"{name}-built",
+            self.work / f"{name}-prompts.jsonl",
+        )
         self.run(f"{name}/build.txt", "rxnopt", "build", str(tables), "-o", str(built))
         self.run(
             f"{name}/render.txt",
@@ -173,7 +211,9 @@ def _write(root: Path, name: str, records: object) -> None:
     path.write_text(json.dumps(records), encoding="utf-8")
 
 
-def _ask(closes: Mapping[int, str], truths: Mapping[int, str]) -> list[dict[str, object]]:
+def _ask(
+    closes: Mapping[int, str], truths: Mapping[int, str]
+) -> list[dict[str, object]]:
     """Make twelve questions of all four levels, some of which close or have a truth."""
     return [
         {
@@ -189,7 +229,9 @@ def _ask(closes: Mapping[int, str], truths: Mapping[int, str]) -> list[dict[str,
 
 
 def _answer(root: Path, name: str, letters: str) -> None:
-    answers = {f"q{number}": rf"\boxed{{{letter}}}" for number, letter in enumerate(letters)}
+    answers = {
+        f"q{number}": rf"\boxed{{{letter}}}" for number, letter in enumerate(letters)
+    }
     _write(root, f"prediction/{name}.json", answers)
 
 
@@ -204,7 +246,9 @@ def _begin(root: Path) -> None:
 
 
 def _resolve(root: Path) -> None:
-    """The second: truths, a changed deadline, a copied answer, a changed one, a new system."""
+    """The second: truths, a changed deadline, a copied answer, a changed
+    one, a new system.
+    """
     closes = {0: "1970-01-02", 1: "1970-01-09T12:00Z"}
     _write(root, "dataset/w.json", _ask(closes, dict.fromkeys(range(4, 10), "A")))
     _answer(root, "w-copy", "AAAAAAAAAAAB")
@@ -213,7 +257,9 @@ def _resolve(root: Path) -> None:
 
 
 def _rename(root: Path) -> None:
-    """The third: a deadline that cannot be read, a renamed file, one that cannot be scored."""
+    """The third: a deadline that cannot be read, a renamed file, one that
+    cannot be scored.
+    """
     closes = {0: "1970-01-02", 1: "next week"}
     _write(root, "dataset/w.json", _ask(closes, dict.fromkeys(range(4, 10), "A")))
     (root / "prediction/w-good.json").rename(root / "prediction/w-renamed.json")
@@ -221,7 +267,9 @@ def _rename(root: Path) -> None:
 
 
 def _withdraw(root: Path) -> None:
-    """The fourth: a file that went, a corrected truth, a new answer, one that can be read again."""
+    """The fourth: a file that went, a corrected truth, a new answer, one that can
+    be read again.
+    """
     truths = {number: "B" if number == 4 else "A" for number in range(4, 12)}
     _write(root, "dataset/w.json", _ask({}, truths))
     (root / "prediction/w-gone.json").unlink()
@@ -237,7 +285,11 @@ def _pairs(files: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def save(
-    folder: Path, checkout: Path, more: Sequence[Path], tables: Sequence[Path], only: Sequence[str]
+    folder: Path,
+    checkout: Path,
+    more: Sequence[Path],
+    tables: Sequence[Path],
+    only: Sequence[str],
 ) -> None:
     """Write everything, or `only` these parts, to `folder`, which must not exist."""
 
@@ -251,7 +303,17 @@ def save(
         season = work / "season-source"
         made = [sys.executable, str(ROOT / "tools" / "season.py"), str(season)]
         subprocess.run(
-            [*made, "--weeks", "4", "--questions", "12", "--systems", "6", "--runs", "2"],
+            [
+                *made,
+                "--weeks",
+                "4",
+                "--questions",
+                "12",
+                "--systems",
+                "6",
+                "--runs",
+                "2",
+            ],
             check=True,
         )
         for number, root in enumerate([ROOT, season, *more]):
@@ -264,9 +326,19 @@ def save(
                 recorder.record_tables(f"tables{number}", path)
         if wanted("import"):
             sheet = str(ROOT / "docs" / "experiments.xlsx")
-            recorder.run("import.txt", "rxnopt", "import", sheet, "-o", "imported", *IMPORT_OPTIONS)
+            recorder.run(
+                "import.txt",
+                "rxnopt",
+                "import",
+                sheet,
+                "-o",
+                "imported",
+                *IMPORT_OPTIONS,
+            )
             recorder.keep_folder("imported", work / "imported")
-        for path in sorted((ROOT / "tests" / "samples").iterdir()) if wanted("convert") else ():
+        for path in (
+            sorted((ROOT / "tests" / "samples").iterdir()) if wanted("convert") else ()
+        ):
             target = f"converted-{path.name}.json"
             recorder.run(
                 f"convert/{path.name}.txt",
@@ -280,13 +352,19 @@ def save(
 
 
 def compare(old: Path, new: Path) -> int:
-    """Print the files that differ, with their first differing lines; how many they are."""
+    """Print the files that differ, with their first differing lines; how
+    many they are.
+    """
     differing = 0
     roots = {
         path.name for path in new.iterdir()
     }  # parts that were not saved again are not compared
     for name in sorted(
-        {str(path.relative_to(root)) for root in (old, new) for path in root.rglob("*.*")}
+        {
+            str(path.relative_to(root))
+            for root in (old, new)
+            for path in root.rglob("*.*")
+        }
     ):
         if name.split("/")[0] not in roots:
             continue
@@ -303,7 +381,9 @@ def compare(old: Path, new: Path) -> int:
         differing += 1
         print(name)
         # Not difflib: it takes minutes over pages of thousands of lines.
-        pairs = itertools.zip_longest(*(text.splitlines() for text in texts), fillvalue="")
+        pairs = itertools.zip_longest(
+            *(text.splitlines() for text in texts), fillvalue=""
+        )
         for before, after in itertools.islice(
             (pair for pair in pairs if pair[0] != pair[1]), SHOWN // 2
         ):
@@ -311,7 +391,10 @@ def compare(old: Path, new: Path) -> int:
                 lambda both: both[0] == both[1], zip(before, after, strict=False)
             )
             begin = max(0, sum(1 for _ in equal) - 40)
-            print(f"    - {before[begin : begin + 200]}\n    + {after[begin : begin + 200]}")
+            print(
+                f"    - {before[begin : begin + 200]}\n    + "
+                f"{after[begin : begin + 200]}"
+            )
     print(f"{differing} files differ")
     return differing
 
@@ -324,8 +407,12 @@ def main() -> int:
     saving = commands.add_parser("save")
     saving.add_argument("folder", type=Path)
     saving.add_argument("--checkout", type=Path, default=ROOT)
-    saving.add_argument("--more", metavar="ROOT", type=Path, action="append", default=[])
-    saving.add_argument("--tables", metavar="DIR", type=Path, action="append", default=[])
+    saving.add_argument(
+        "--more", metavar="ROOT", type=Path, action="append", default=[]
+    )
+    saving.add_argument(
+        "--tables", metavar="DIR", type=Path, action="append", default=[]
+    )
     saving.add_argument("--only", metavar="PART", action="append", default=[])
     comparing = commands.add_parser("compare")
     comparing.add_argument("old", type=Path)
@@ -333,7 +420,9 @@ def main() -> int:
     args = parser.parse_args()
     if args.command == "compare":
         return 1 if compare(args.old, args.new) else 0
-    more, tables = ([path.resolve() for path in paths] for paths in (args.more, args.tables))
+    more, tables = (
+        [path.resolve() for path in paths] for paths in (args.more, args.tables)
+    )
     save(args.folder.resolve(), args.checkout.resolve(), more, tables, args.only)
     return 0
 

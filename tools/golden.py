@@ -26,9 +26,12 @@ def report(name: str) -> str:
 
     done = run(ROOT, *REPORTS[name])
     assert (done.code, done.err) == (0, ""), done.err
-    # Rounding decides the last gradient of a fit, and how many steps it needs to get there.
+    # Rounding decides the last gradient of a fit, and how many steps it needs
+    # to get there.
     return re.sub(
-        r"after \d+ iterations, gradient [\d.e+-]+", "after N iterations, gradient G", done.out
+        r"after \d+ iterations, gradient [\d.e+-]+",
+        "after N iterations, gradient G",
+        done.out,
     )
 
 

@@ -1,10 +1,10 @@
-"""Write tests/samples/: a small file of every format that `convert` reads, answers to questions of
-dataset/250915.json.
+"""Write tests/samples/: a small file of every format that `convert` reads, answers to
+questions of dataset/250915.json.
 
     python tools/make_convert_samples.py
 
-Invented like the dataset. The log of inspect_ai has the fields that its documentation names, and
-few others.
+Invented like the dataset. The log of inspect_ai has the fields that its documentation
+names, and few others.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ PAST: Final = [  # the columns of FutureX-Past's first edition
         "prompt": "Will the ferry run? Answer \\boxed{Yes} or \\boxed{No}.", "level": 1,
     },
     {
-        "question_id": "past-2", "question": "How many passengers?", "answer": "[4120.0]",
+        "question_id": "past-2", "question": "How many "
+                                             "passengers?", "answer": "[4120.0]",
         "options": [],
-        "end-time": "2025-08-02", "prompt": "How many passengers will the ferry carry?", "level": 4,
+        "end-time": "2025-08-02", "prompt": "How many passengers will the ferry "
+                                            "carry?", "level": 4,
     },
 ]  # fmt: skip
 
@@ -48,7 +50,11 @@ def chat(text: str) -> dict[str, Any]:
     """The body of a chat completion."""
     return {
         "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+            {
+                "index": 0,
+                "message": {"role": "assistant", "content": text},
+                "finish_reason": "stop",
+            }
         ]
     }
 
@@ -79,11 +85,19 @@ def log_sample(name: str, epoch: int, text: str, **more: Any) -> dict[str, Any]:
         "choices": [{"message": message, "stop_reason": "stop"}],
         "completion": text,
     }
-    asked = {"id": name, "epoch": epoch, "input": f"What of {name}?", "target": "", "metadata": {}}
+    asked = {
+        "id": name,
+        "epoch": epoch,
+        "input": f"What of {name}?",
+        "target": "",
+        "metadata": {},
+    }
     return {**asked, "messages": [message], "output": output, "scores": {}, **more}
 
 
-def log_of(samples: list[dict[str, Any]], epochs: int, status: str = "success") -> dict[str, Any]:
+def log_of(
+    samples: list[dict[str, Any]], epochs: int, status: str = "success"
+) -> dict[str, Any]:
     """A log that is one JSON object."""
     names = list(dict.fromkeys(sample["id"] for sample in samples))
     dataset = {"name": "250915", "samples": len(names), "sample_ids": names}
@@ -104,7 +118,9 @@ def log_of(samples: list[dict[str, Any]], epochs: int, status: str = "success") 
 def zip_log(path: Path, log: dict[str, Any]) -> None:
     """The same log as a zip: a header, and a file for each sample."""
     header = {key: value for key, value in log.items() if key != "samples"}
-    members = {f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in log["samples"]}
+    members = {
+        f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in log["samples"]
+    }
     with zipfile.ZipFile(
         path, "w"
     ) as archive:  # stored, as what deflate makes depends on its version
@@ -117,12 +133,22 @@ def write_all(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rows = [
         miroflow_row(TUNNEL, "Yes", "Yes"), miroflow_row(STEWARD, "No", "Yes"),
-        miroflow_row(FERRIES, "A, B", NO_BOX), miroflow_row(INFLOW, "63.5 billion yuan", ""),
+        miroflow_row(FERRIES, "A, B", NO_BOX), miroflow_row(INFLOW, "63.5 billion "
+                                                                    "yuan", ""),
     ]  # fmt: skip
     lines = "".join(json.dumps(row) + "\n" for row in rows)
-    (folder / "benchmark_results.jsonl").write_text(lines, encoding="utf-8", newline="\n")
-    answers = {TUNNEL: "Yes", STEWARD: "No", FERRIES: "A, B", INFLOW: "63.5 billion yuan"}
-    submitted = {"data": [{"id": name, "prediction": answer} for name, answer in answers.items()]}
+    (folder / "benchmark_results.jsonl").write_text(
+        lines, encoding="utf-8", newline="\n"
+    )
+    answers = {
+        TUNNEL: "Yes",
+        STEWARD: "No",
+        FERRIES: "A, B",
+        INFLOW: "63.5 billion yuan",
+    }
+    submitted = {
+        "data": [{"id": name, "prediction": answer} for name, answer in answers.items()]
+    }
     (folder / SUBMISSION).write_text(
         json.dumps(submitted, indent=1) + "\n", encoding="utf-8", newline="\n"
     )
@@ -139,10 +165,16 @@ def write_all(folder: Path) -> None:
     (folder / "batch_output.jsonl").write_text(lines, encoding="utf-8", newline="\n")
     lines = "".join(json.dumps(row) + "\n" for row in PAST)
     (folder / "futurex-past.jsonl").write_text(lines, encoding="utf-8", newline="\n")
-    table = "question,reply\n" + "".join(f'{name},"{answer}"\n' for name, answer in answers.items())
+    table = "question,reply\n" + "".join(
+        f'{name},"{answer}"\n' for name, answer in answers.items()
+    )
     (folder / "answers.csv").write_text(table, encoding="utf-8", newline="\n")
     failed = {
-        "error": {"message": "the model did not reply", "traceback": "", "traceback_ansi": ""}
+        "error": {
+            "message": "the model did not reply",
+            "traceback": "",
+            "traceback_ansi": "",
+        }
     }
     samples = [
         log_sample(TUNNEL, 1, "Nobody objects. \\boxed{Yes}"),

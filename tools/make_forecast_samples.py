@@ -2,7 +2,8 @@
 
     python tools/make_forecast_samples.py
 
-Questions, forecasters and numbers are invented; only the names of fields and columns are theirs.
+Questions, forecasters and numbers are invented; only the names of fields and
+columns are theirs.
 """
 
 from __future__ import annotations
@@ -16,8 +17,14 @@ from typing import Any, Final
 SAMPLES: Final = Path(__file__).resolve().parent.parent / "tests" / "sites"
 DATES: Final = ("2025-03-09", "2025-04-01", "2025-06-01")
 DUE: Final = "2025-03-02"
-SERIES: Final = {"DGS10": (1, 0, 1), "UNRATE": (0, 0, 1), "GASREG": (1, 1, 0), "HOUST": (0, 1, 1)}
-MARKETS: Final[dict[str, tuple[float, bool]]] = {  # what each came to, and whether it is over
+SERIES: Final = {
+    "DGS10": (1, 0, 1),
+    "UNRATE": (0, 0, 1),
+    "GASREG": (1, 1, 0),
+    "HOUST": (0, 1, 1),
+}
+# What each came to, and whether it is over
+MARKETS: Final[dict[str, tuple[float, bool]]] = {
     "ferry": (1.0, True),
     "bridge": (0.0, True),
     "tunnel": (0.35, True),
@@ -27,7 +34,8 @@ MARKETS: Final[dict[str, tuple[float, bool]]] = {  # what each came to, and whet
     "eclipse": (0.0, True),
     "regatta": (1.0, True),
 }
-MODELS: Final = {"Harbour-9b": 0.8, "Quillon-2": 0.6}  # what each gives to what comes true
+# What each gives to what comes true
+MODELS: Final = {"Harbour-9b": 0.8, "Quillon-2": 0.6}
 Rows = list[dict[str, Any]]
 
 
@@ -86,7 +94,9 @@ def question_rows() -> Rows:
 
 
 def forecast_rows() -> Rows:
-    """Two forecasters on all questions; ada first said the opposite, bob was late once."""
+    """Two forecasters on all questions; ada first said the opposite, bob
+    was late once.
+    """
     rows = []
     for number, _, kind, _, resolution in QUESTIONS:
         for at, (user, p) in enumerate(USERS.items(), 1):
@@ -94,17 +104,28 @@ def forecast_rows() -> Rows:
             shares = [round((1 - p) / 2, 3), p, round((1 - p) / 2, 3)]
             rows.append(
                 {
-                    "Question ID": number, "Forecaster ID": at, "Forecaster Username": user,
-                    "Start Time": f"2025-01-1{at} 09:00:00.123456+00:00", "End Time": None,
-                    "Forecaster Count": None, "Probability Yes": yes if kind == "binary" else None,
+                    "Question ID": number, "Forecaster ID": at, "Forecaster "
+                                                                "Username": user,
+                    "Start Time": f"2025-01-1{at} "
+                                  "09:00:00.123456+00:00", "End Time": None,
+                    "Forecaster Count": None, "Probability "
+                                              "Yes": yes if kind == "binary" else None,
                     "Probability Yes Per Category": shares if kind == "multiple_choice" else None,
                     "Continuous CDF": [0.0, 0.5, 1.0] if kind == "numeric" else None,
                     "Probability of Resolution": None,
                 }
             )  # fmt: skip
-    first = [{**row, "Start Time": "2025-01-05 09:00:00+00:00", "Probability Yes": 0.01}
-             for row in rows if row["Forecaster ID"] == 1 and row["Probability Yes"]]  # fmt: skip
-    late = {**rows[1], "Start Time": "2025-02-03 09:00:00+00:00", "Probability Yes": 0.99}
+    first = [
+        {**row, "Start Time": "2025-01-05 09:00:00+00:00", "Probability Yes": 0.01}
+        # Fmt: skip
+        for row in rows
+        if row["Forecaster ID"] == 1 and row["Probability Yes"]
+    ]
+    late = {
+        **rows[1],
+        "Start Time": "2025-02-03 09:00:00+00:00",
+        "Probability Yes": 0.99,
+    }
     return [*first, *rows, late]
 
 
@@ -118,7 +139,9 @@ def write_csv(rows: Rows) -> str:
 
 def write_set(fields: dict[str, Any], key: str, rows: Rows) -> str:
     """A set as JSON, with a line per row."""
-    head = "".join(f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in fields.items())
+    head = "".join(
+        f"{json.dumps(name)}: {json.dumps(value)},\n" for name, value in fields.items()
+    )
     lines = ",\n".join(map(json.dumps, rows))
     return f'{{\n{head}"{key}": [\n{lines}\n]\n}}\n'
 
@@ -126,7 +149,11 @@ def write_set(fields: dict[str, Any], key: str, rows: Rows) -> str:
 def make_files() -> dict[str, str]:
     """The texts of all files, by name."""
     about = {"forecast_due_date": DUE, "question_set": f"{DUE}-llm.json"}
-    files = {f"forecastbench/dataset/{DUE}.json": write_set(about, "resolutions", resolutions())}
+    files = {
+        f"forecastbench/dataset/{DUE}.json": write_set(
+            about, "resolutions", resolutions()
+        )
+    }
     for name, p in MODELS.items():
         fields = {"organization": "Harbour", "model": name, **about}
         text = write_set(fields, "forecasts", forecasts(p))

@@ -1,12 +1,14 @@
-"""Write the Prophet Arena sample: 200 made-up events and the forecasts of 12 made-up forecasters.
+"""Write the Prophet Arena sample: 200 made-up events and the forecasts of 12
+made-up forecasters.
 
     python tools/make_prophet_sample.py
 
-Writes `dataset/prophet-sample.json` and `prediction/prophet-sample.json`. Every event has true
-probabilities, from which its outcome is drawn; a forecaster sees their logarithms through noise,
-the less the more skilled (`SKILLS`), and the market through a little noise, with a spread. So the
-ranking to be found is known. The same seed gives the same bytes in every run: each event has its
-own generator, seeded by its id, and no set is ever iterated.
+Writes `dataset/prophet-sample.json` and `prediction/prophet-sample.json`. Every event
+has true probabilities, from which its outcome is drawn; a forecaster sees their
+logarithms through noise, the less the more skilled (`SKILLS`), and the market through a
+little noise, with a spread. So the ranking to be found is known. The same seed gives
+the same bytes in every run: each event has its own generator, seeded by its id, and no
+set is ever iterated.
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ PREDICTION: Final = ROOT / "prediction" / "prophet-sample.json"
 SEED: Final = 20250726
 EVENTS: Final = 200
 
-# Standard deviation of the noise on log-probabilities, best first, and the share of events each
-# takes part in.
+# Standard deviation of the noise on log-probabilities, best first, and the share of
+# events each takes part in.
 SKILLS: Final = {
     "harbor-9b": (0.15, 1.0),
     "ensemble-of-six": (0.25, 0.98),
@@ -91,7 +93,16 @@ TOWNS: Final = (
         "Port Lorne",
         "Queensferry",
     ),
-    *("Riverton", "Stonehaven", "Tidewell", "Upland", "Valmont", "Westbury", "Yarrow", "Zellwood"),
+    *(
+        "Riverton",
+        "Stonehaven",
+        "Tidewell",
+        "Upland",
+        "Valmont",
+        "Westbury",
+        "Yarrow",
+        "Zellwood",
+    ),
 )
 PARTIES: Final = (
     "Civic Union",
@@ -144,7 +155,10 @@ def day(rng: random.Random) -> str:
 def match(rng: random.Random) -> Draft:
     home, guest = rng.sample(TOWNS, 2)
     return Draft(
-        "Sports", f"{home} v. {guest} on {day(rng)}: who wins?", [home, guest, "Draw"], 0.6
+        "Sports",
+        f"{home} v. {guest} on {day(rng)}: who wins?",
+        [home, guest, "Draw"],
+        0.6,
     )
 
 
@@ -160,7 +174,8 @@ def tennis(rng: random.Random) -> Draft:
 
 def golf(rng: random.Random) -> Draft:
     names = rng.sample(
-        [f"{given} {family}" for given in GIVEN for family in FAMILY], rng.randint(20, 29)
+        [f"{given} {family}" for given in GIVEN for family in FAMILY],
+        rng.randint(20, 29),
     )
     return Draft(
         "Sports",
@@ -173,13 +188,17 @@ def golf(rng: random.Random) -> Draft:
 def election(rng: random.Random) -> Draft:
     parties = rng.sample(PARTIES, rng.randint(3, 6))
     return Draft(
-        "Politics", f"Which party wins most seats in the {rng.choice(TOWNS)} council?", parties, 1.2
+        "Politics",
+        f"Which party wins most seats in the {rng.choice(TOWNS)} council?",
+        parties,
+        1.2,
     )
 
 
 def resignation(rng: random.Random) -> Draft:
     title = (
-        f"Does {person(rng)} leave the office of mayor of {rng.choice(TOWNS)} before {day(rng)}?"
+        f"Does {person(rng)} leave the office of mayor of {rng.choice(TOWNS)} before "
+        f"{day(rng)}?"
     )
     return Draft("Politics", title, ["Yes", "No"], 1.3)
 
@@ -191,39 +210,61 @@ def prices(rng: random.Random) -> Draft:
         f"Consumer prices in {rng.choice(('July', 'August', 'September'))} 2025,"
         f" {rng.choice(TOWNS)}: annual rise"
     )
-    return Draft("Economics", title, [f"Below {steps[0]}", *steps, f"Above {steps[-1]}"], 1.0)
+    return Draft(
+        "Economics", title, [f"Below {steps[0]}", *steps, f"Above {steps[-1]}"], 1.0
+    )
 
 
 def rates(rng: random.Random) -> Draft:
-    title = f"{rng.choice(TOWNS)} central bank, meeting of {day(rng)}: change of the policy rate"
+    title = (
+        f"{rng.choice(TOWNS)} central bank, meeting of {day(rng)}: change of the "
+        "policy rate"
+    )
     return Draft(
-        "Economics", title, ["Cut by 50 bp or more", "Cut by 25 bp", "No change", "Rise"], 1.5
+        "Economics",
+        title,
+        ["Cut by 50 bp or more", "Cut by 25 bp", "No change", "Rise"],
+        1.5,
     )
 
 
 def heat(rng: random.Random) -> Draft:
     low = rng.randint(18, 30)
-    steps = [f"{low + 2 * step}–{low + 2 * step + 1} °C" for step in range(rng.randint(3, 7))]
+    steps = [
+        f"{low + 2 * step}–{low + 2 * step + 1} °C" for step in range(rng.randint(3, 7))
+    ]
     title = f"Highest temperature in {rng.choice(TOWNS)} on {day(rng)}"
     return Draft("Climate", title, [f"Below {low} °C", *steps, "Higher"], 1.0)
 
 
 def award(rng: random.Random) -> Draft:
     title = f"第{rng.randint(12, 39)}届鹤汀电影节：谁获得最佳影片？"
-    return Draft("Entertainment", title, rng.sample(FILMS, rng.randint(5, len(FILMS))), 1.0)
+    return Draft(
+        "Entertainment", title, rng.sample(FILMS, rng.randint(5, len(FILMS))), 1.0
+    )
 
 
 def leaderboard(rng: random.Random) -> Draft:
     names = rng.sample(MODELS, rng.randint(4, 7))
     return Draft(
-        "Technology", f"{day(rng)}：哪家的模型在对话排行榜上排名第一？", [*names, "其他"], 1.4
+        "Technology",
+        f"{day(rng)}：哪家的模型在对话排行榜上排名第一？",
+        [*names, "其他"],
+        1.4,
     )
 
 
 def charts(rng: random.Random) -> Draft:
-    title = f"Which of these albums are in the top ten in week {rng.randint(28, 39)} of 2025?"
+    title = (
+        f"Which of these albums are in the top ten in week {rng.randint(28, 39)} "
+        "of 2025?"
+    )
     return Draft(
-        "Entertainment", title, rng.sample(ALBUMS, rng.randint(3, 7)), 1.5, exclusive=False
+        "Entertainment",
+        title,
+        rng.sample(ALBUMS, rng.randint(3, 7)),
+        1.5,
+        exclusive=False,
     )
 
 
@@ -270,8 +311,11 @@ def stamp(time: datetime) -> str:
 def make_event(number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A problem and its forecasts."""
     name = f"pa-{number:04d}"
-    rng = random.Random(f"{SEED} {name}")  # a text seed is hashed with SHA-512, not with hash()
-    draft = charts(rng) if number % 25 == 24 else EXCLUSIVE[number % len(EXCLUSIVE)](rng)
+    # A text seed is hashed with SHA-512, not with hash()
+    rng = random.Random(f"{SEED} {name}")
+    draft = (
+        charts(rng) if number % 25 == 24 else EXCLUSIVE[number % len(EXCLUSIVE)](rng)
+    )
     logits = [rng.gauss(0, draft.spread * 1.5) for _ in draft.options]
     if draft.exclusive:
         truth = softmax(logits)
@@ -282,7 +326,9 @@ def make_event(number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             for option, logit in zip(draft.options, logits, strict=True)
             if rng.random() < sigmoid(logit)
         ]
-    closing = datetime(2025, 7, 1, 12, tzinfo=UTC) + timedelta(hours=rng.randrange(90 * 24))
+    closing = datetime(2025, 7, 1, 12, tzinfo=UTC) + timedelta(
+        hours=rng.randrange(90 * 24)
+    )
     problem: dict[str, Any] = {
         "problem_id": name,
         "title": draft.title,
@@ -301,20 +347,29 @@ def make_event(number: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         return [round(sigmoid(logit), digits) for logit in seen]
 
     middle = believe(MARKET_NOISE, 4)
-    odds = [round(min(0.99, max(0.01, p + rng.choice((0.01, 0.01, 0.02)))), 2) for p in middle]
+    odds = [
+        round(min(0.99, max(0.01, p + rng.choice((0.01, 0.01, 0.02)))), 2)
+        for p in middle
+    ]
     bids = [round(max(0.0, p - rng.choice((0.01, 0.01, 0.02))), 2) for p in middle]
     forecasts = []
     for who, (noise, share) in SKILLS.items():
         takes_part, hours = rng.random() < share, rng.uniform(1, 60)
         p = believe(noise, 2 if who == "desk-analyst" else 3)
-        if who == "weekend-club" and number % 7 == 0:  # adds up percentages without looking
+        # Adds up percentages without looking
+        if who == "weekend-club" and number % 7 == 0:
             p = [round(value * 1.04, 3) if value < 0.9 else value for value in p]
         if not takes_part:
             continue
         sent = closing - timedelta(hours=hours)
         if who == "first-impression" and number % 40 == 3:
             sent = closing + timedelta(minutes=20)  # too late
-        row = {"problem_id": name, "username": who, "timestamp": stamp(sent), "prediction": p}
+        row = {
+            "problem_id": name,
+            "username": who,
+            "timestamp": stamp(sent),
+            "prediction": p,
+        }
         forecasts.append({**row, "odds": odds, "bids": bids})
         if (
             who == "desk-analyst" and number % 10 == 0
@@ -335,10 +390,14 @@ def sample() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def render(rows: list[dict[str, Any]]) -> str:
-    """The exact text of a file: a record per line, since thousands of short lists on lines of their
-    own help nobody.
+    """The exact text of a file: a record per line, since thousands of short lists on
+    lines of their own help nobody.
     """
-    return "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n"
+    return (
+        "[\n"
+        + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        + "\n]\n"
+    )
 
 
 def main() -> None:

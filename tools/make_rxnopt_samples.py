@@ -1,12 +1,13 @@
-"""Write the RxnOptBench samples: the tables, the datasets built from them, a random prediction for
-each.
+"""Write the RxnOptBench samples: the tables, the datasets built from them, a random
+prediction for each.
 
     python tools/make_rxnopt_samples.py
 
-The tables are invented: the reactions are textbook ones and the trends are plausible, but no number
-was measured. They hold what printed tables hold: footnote letters, traces, bounds, ranges, ratios,
-empty cells. Every run writes the same bytes: `dataset/rxnopt-tables/*.json`,
-`dataset/multiple_choice_*.json`, `prediction/multiple_choice_*-random.json`.
+The tables are invented: the reactions are textbook ones and the trends are plausible,
+but no number was measured. They hold what printed tables hold: footnote letters,
+traces, bounds, ranges, ratios, empty cells. Every run writes the same bytes:
+`dataset/rxnopt-tables/*.json`, `dataset/multiple_choice_*.json`,
+`prediction/multiple_choice_*-random.json`.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def item(content: str) -> dict[str, str]:
 
 def items(cell: str) -> list[dict[str, str]]:
     """`EDC + HOBt` is two items, a dash none."""
-    return [] if cell in ("", "—") else [item(part.strip()) for part in cell.split(" + ")]
+    return (
+        [] if cell in ("", "—") else [item(part.strip()) for part in cell.split(" + ")]
+    )
 
 
 def table(
@@ -79,8 +82,8 @@ def table(
     text: str,
     **more: Any,
 ) -> dict[str, Any]:
-    """A table from lines of cells; in the header, names of results are results and all others are
-    conditions.
+    """A table from lines of cells; in the header, names of results are results and all
+    others are conditions.
     """
     head, *lines = (
         [cell.strip() for cell in line.split("|")] for line in text.strip().splitlines()
@@ -98,7 +101,9 @@ def table(
             "conditions": {key: items(cell) for key, cell in conditions.items()},
             "results": {key: row.get(key) or None for key in RESULTS},
         })  # fmt: skip
-    molecules = [[{"content": n, "SMILES": s} for n, s in side] for side in (reactants, products)]
+    molecules = [
+        [{"content": n, "SMILES": s} for n, s in side] for side in (reactants, products)
+    ]
     return {
         "root_img_name": name, "source_file": f"{name}.json", "doi": "", "year": year,
         "is_table": True,
@@ -110,7 +115,8 @@ def make_tables() -> list[dict[str, Any]]:
     tables = [
         table(
             "suzuki_anisole", 2016,
-            [("4-bromoanisole", "COc1ccc(Br)cc1"), ("phenylboronic acid", "OB(O)c1ccccc1")],
+            [("4-bromoanisole", "COc1ccc(Br)cc1"), ("phenylboronic "
+                                                    "acid", "OB(O)c1ccccc1")],
             [("4-methoxybiphenyl", "COc1ccc(-c2ccccc2)cc1")],
             {"reaction_temperature": "80 °C", "reaction_time": "12 h", "scale": "0.5 mmol"},
             """
@@ -350,18 +356,21 @@ def electrolysis() -> dict[str, Any]:
     for entry in made["entries"]:
         conditions = entry["conditions"]
         conditions["current_conditions"] = {
-            key: conditions.pop(key) for key in ("Constant_Current", "Anode(+)", "Cathode(-)")
+            key: conditions.pop(key)
+            for key in ("Constant_Current", "Anode(+)", "Cathode(-)")
         }
     return made
 
 
 def make_prediction(build: Build, kind: str) -> dict[str, int]:
-    """A random index for every question; each has its own generator, so that no other question
-    matters.
+    """A random index for every question; each has its own generator, so that no other
+    question matters.
     """
     return {
         question["id"]: (
-            random.Random(f"{SEED} {question['id']}").randrange(len(question["options"]))
+            random.Random(f"{SEED} {question['id']}").randrange(
+                len(question["options"])
+            )
         )
         for question in build.questions
         if question["question_type"] == kind
@@ -382,7 +391,9 @@ def make_files() -> dict[str, str]:
     for kind in QUESTION_TYPES:
         files[f"dataset/{dataset_name(kind)}"] = texts[dataset_name(kind)]
         prediction = json.dumps(make_prediction(build, kind), indent=1) + "\n"
-        files[f"prediction/{dataset_name(kind).removesuffix('.json')}-random.json"] = prediction
+        files[f"prediction/{dataset_name(kind).removesuffix('.json')}-random.json"] = (
+            prediction
+        )
     return files
 
 

@@ -2,11 +2,12 @@ r"""Write the random baseline for the sample dataset.
 
     python tools/make_samples.py
 
-Reads ``dataset/250915.json`` and writes ``prediction/250915-random.json``: every row of the dataset
-with a random ``answer`` in a ``\boxed{...}``. Some names and numbers are drawn near the truth, so
-that every level shows partial scores; this is sample data, not a measure of blind guessing. The
-same dataset and seed give the same bytes in every run: each row has its own generator, seeded from
-the seed and the row's id, and no set is ever iterated.
+Reads ``dataset/250915.json`` and writes ``prediction/250915-random.json``: every row of
+the dataset with a random ``answer`` in a ``\boxed{...}``. Some names and numbers are
+drawn near the truth, so that every level shows partial scores; this is sample data, not
+a measure of blind guessing. The same dataset and seed give the same bytes in every run:
+each row has its own generator, seeded from the seed and the row's id, and no set is
+ever iterated.
 """
 
 from __future__ import annotations
@@ -46,29 +47,37 @@ PAST_VALUE: Final = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-# The last number of a truth and what stands behind it: "… will be 184.62 dollar." gives 184.62 and
-# "dollar".
+# The last number of a truth and what stands behind it: "… will be 184.62 dollar." gives
+# 184.62 and "dollar".
 NUMBER_AND_UNIT: Final = re.compile(r"(-?\d[\d,]*(?:\.(\d+))?)\s*([^\d.]*)\.?$")
 RANK_LABEL: Final = re.compile(r"(?:^|\s|,|，)(?:第\d+名：|\d+th：|\d+\. )")
-# Not inside brackets; "and" only before a capital, or "The Clockmaker and the Tidewater" would be
-# two books.
+# Not inside brackets; "and" only before a capital, or "The Clockmaker and the
+# Tidewater" would be two books.
 NAME_SEPARATOR: Final = re.compile(r"[,，、](?![^()]*\))| and (?=[A-Z])")
 
 
 def random_predictions(
     dataset: list[dict[str, object]], seed: int = SEED
 ) -> list[dict[str, object]]:
-    """Return every row of ``dataset`` with a random ``answer`` added; the rows given are left
-    alone.
+    """Return every row of ``dataset`` with a random ``answer`` added; the rows given
+    are left alone.
     """
-    names = [name for row in dataset if is_ranking(row) for name in truth_names(truth_text(row))]
-    pool = list(dict.fromkeys([*MADE_UP_NAMES, *names]))  # unlike a set, a dict keeps its order
+    names = [
+        name
+        for row in dataset
+        if is_ranking(row)
+        for name in truth_names(truth_text(row))
+    ]
+    # Unlike a set, a dict keeps its order
+    pool = list(dict.fromkeys([*MADE_UP_NAMES, *names]))
     predictions = []
     for row in dataset:
         rng = random.Random(
             f"{seed} {row['id']}"
         )  # a text seed is hashed with SHA-512, not with hash()
-        predictions.append({**row, "answer": rf"\boxed{{{draw_answer(rng, row, pool)}}}"})
+        predictions.append(
+            {**row, "answer": rf"\boxed{{{draw_answer(rng, row, pool)}}}"}
+        )
     return predictions
 
 
@@ -85,7 +94,9 @@ def is_choice(row: dict[str, object]) -> bool:
 
 
 def is_ranking(row: dict[str, object]) -> bool:
-    is_number = row["Std"] is not None or NUMBER_AND_UNIT.match(truth_text(row)) is not None
+    is_number = (
+        row["Std"] is not None or NUMBER_AND_UNIT.match(truth_text(row)) is not None
+    )
     return not is_choice(row) and not is_number
 
 
@@ -126,13 +137,15 @@ def draw_choice(rng: random.Random, row: dict[str, object]) -> str:
 
 
 def draw_ranking(rng: random.Random, truth: list[str], pool: list[str]) -> str:
-    """Draw as many names as the truth has; one answer in three has some of the right ones, never
-    all.
+    """Draw as many names as the truth has; one answer in three has some of the right
+    ones, never all.
     """
     names = rng.sample(pool, len(truth))
     if rng.random() < 1 / 3:
         right = rng.sample(truth, rng.randrange(len(truth)))
-        wrong = rng.sample([name for name in pool if name not in truth], len(truth) - len(right))
+        wrong = rng.sample(
+            [name for name in pool if name not in truth], len(truth) - len(right)
+        )
         names = rng.sample(right + wrong, len(truth))
     if rng.random() < 0.5:
         return ", ".join(names)
@@ -140,17 +153,20 @@ def draw_ranking(rng: random.Random, truth: list[str], pool: list[str]) -> str:
 
 
 def draw_number(rng: random.Random, row: dict[str, object]) -> str:
-    """Draw a value around the past ones, within a sigma of the truth, or way off; mostly with the
-    truth's unit.
+    """Draw a value around the past ones, within a sigma of the truth, or way off;
+    mostly with the truth's unit.
     """
     found = NUMBER_AND_UNIT.search(truth_text(row).strip("[] "))
     if found is None:
-        raise ValueError(f"id {row['id']}: no number in the truth {row['ground_truth']!r}")
+        raise ValueError(
+            f"id {row['id']}: no number in the truth {row['ground_truth']!r}"
+        )
     number, decimals, unit = found.groups()
     truth = float(number.replace(",", ""))
     sigma = float(str(row["Std"])) if row["Std"] is not None else abs(truth) / 20
     past = [
-        float(text.replace(",", "")) for text in PAST_VALUE.findall(str(row["additional values"]))
+        float(text.replace(",", ""))
+        for text in PAST_VALUE.findall(str(row["additional values"]))
     ]
 
     kind = rng.random()
@@ -168,7 +184,9 @@ def draw_number(rng: random.Random, row: dict[str, object]) -> str:
 
 def main() -> None:
     dataset: list[dict[str, object]] = json.loads(DATASET.read_text(encoding="utf-8"))
-    OUTPUT.write_text(render(random_predictions(dataset)), encoding="utf-8", newline="\n")
+    OUTPUT.write_text(
+        render(random_predictions(dataset)), encoding="utf-8", newline="\n"
+    )
 
 
 if __name__ == "__main__":

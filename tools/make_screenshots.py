@@ -1,7 +1,8 @@
-"""The pictures of docs/pages.md, of a sample and of a made season, with Chromium and Pillow:
-`python tools/make_screenshots.py`.
+"""The pictures of docs/pages.md, of a sample and of a made season, with Chromium and
+Pillow: `python tools/make_screenshots.py`.
 
-Each picture holds the names and numbers of its page as a text, by which a test finds it stale.
+Each picture holds the names and numbers of its page as a text, by which a test
+finds it stale.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def make_pages(folder: Path) -> None:
 
 def read_numbers(page: Path) -> list[str]:
     """Read the rows of a page's first table, with the titles of their marks."""
-    table = page.read_text(encoding="utf-8").partition("<table")[2].partition("</table>")[0]
+    table = (
+        page.read_text(encoding="utf-8").partition("<table")[2].partition("</table>")[0]
+    )
     rows = re.findall(r"<tr(?! class=\"in\").*?</tr>", table, re.DOTALL)
     return [" ".join(unescape(re.sub(r"<[^>]*>", " ", row)).split()) for row in rows]
 
@@ -54,7 +57,8 @@ def draw(folder: Path) -> None:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            executable_path=shutil.which("chromium"),
+            args=["--no-sandbox", "--disable-gpu"],
         )
         page = browser.new_page(viewport=SIZE)  # type: ignore[arg-type]
         for picture, address in PICTURES.items():
@@ -64,7 +68,9 @@ def draw(folder: Path) -> None:
                 page.locator("details.q[open] mark").wait_for()
             page.screenshot(path=path)
             texts = PngImagePlugin.PngInfo()
-            texts.add_text("numbers", json.dumps(read_numbers(folder / address.partition("#")[0])))
+            texts.add_text(
+                "numbers", json.dumps(read_numbers(folder / address.partition("#")[0]))
+            )
             image = Image.open(path).convert("RGB").quantize(COLOURS)
             image.save(path, optimize=True, pnginfo=texts)
         browser.close()

@@ -1,12 +1,12 @@
-r"""The READMEs and the pages of `docs/` as data: their blocks, commands, tables, links; and their
-commands run.
+r"""The READMEs and the pages of `docs/` as data: their blocks, commands, tables, links;
+and their commands run.
 
-python tools/pages.py        write the outputs that the pages show anew (read the difference before
-committing it)
+python tools/pages.py        write the outputs that the pages show anew (read the
+difference before committing it)
 
-A `bash` block holds commands, one a line; a `text` block directly below a block of one command is
-what that prints, with a line `…` for lines that are left out. A file name in backticks on a line of
-its own above a block says that the block is that file.
+A `bash` block holds commands, one a line; a `text` block directly below a block of one
+command is what that prints, with a line `…` for lines that are left out. A file name in
+backticks on a line of its own above a block says that the block is that file.
 """
 
 from __future__ import annotations
@@ -27,14 +27,18 @@ from unittest import mock
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 READMES: Final = ("README.md", "README.zh-CN.md")
-DOCS: Final = tuple(sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
+DOCS: Final = tuple(
+    sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
+)
 PAGES: Final = (*READMES, *DOCS)
 FILES_FROM: Final = {
     "docs/scoring.md": "docs/formats.md"
 }  # whose files the commands of a page score
 LEFT_OUT: Final = "…\n"
 _BLOCK: Final = re.compile(r"(?:^`([^`\n]+)`\n\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
-_SHOWN: Final = re.compile(r"^```bash\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.M | re.S)
+_SHOWN: Final = re.compile(
+    r"^```bash\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.M | re.S
+)
 
 
 def read(page: str) -> str:
@@ -45,8 +49,8 @@ def read(page: str) -> str:
 
 
 class Block(NamedTuple):
-    """A fenced block: its language, its text, and the file name on a line of its own above it (""
-    if none).
+    """A fenced block: its language, its text, and the file name on a line of its own
+    above it ("" if none).
     """
 
     language: str
@@ -55,8 +59,8 @@ class Block(NamedTuple):
 
 
 class Command(NamedTuple):
-    """A command that a page tells its reader to run, and what the page shows of its output (None:
-    nothing).
+    """A command that a page tells its reader to run, and what the page shows of its
+    output (None: nothing).
 
     `start` and `end` are where the output stands in the text of the page.
     """
@@ -81,14 +85,20 @@ class Command(NamedTuple):
 
 def read_blocks(text: str) -> list[Block]:
     """Every fenced block of a page, in order."""
-    return [Block(match[2], match[3], match[1] or "") for match in _BLOCK.finditer(text)]
+    return [
+        Block(match[2], match[3], match[1] or "") for match in _BLOCK.finditer(text)
+    ]
 
 
 def read_commands(text: str) -> Iterator[Command]:
-    """Every command of this program on a page, in order; what pip does before it is cut off."""
+    """Every command of this program on a page, in order; what pip does before
+    it is cut off.
+    """
     for match in _SHOWN.finditer(text):
         lines = [line.rpartition("&& ")[2] for line in match[1].splitlines()]
-        assert match[2] is None or len(lines) == 1, "an output block belongs to one command"
+        assert match[2] is None or len(lines) == 1, (
+            "an output block belongs to one command"
+        )
         for line in lines:
             if "python eval.py" in line:
                 yield Command(line, match[2], *match.span(2))
@@ -106,7 +116,11 @@ def read_tables(text: str) -> list[list[list[str]]]:
             for line in lines
         ]
         for table in tables
-        if (lines := [line for line in table.splitlines() if not re.fullmatch(r"[|:-]+", line)])
+        if (
+            lines := [
+                line for line in table.splitlines() if not re.fullmatch(r"[|:-]+", line)
+            ]
+        )
     ]
 
 
@@ -130,7 +144,8 @@ def anchors(text: str) -> set[str]:
     """The names by which links reach the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", without_blocks(text), re.M)
     return {
-        re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+        re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-")
+        for heading in headings
     }
 
 
@@ -138,7 +153,9 @@ def anchors(text: str) -> set[str]:
 
 
 def copy_repository(folder: Path, page: str) -> Path:
-    """A copy of the data below `folder`, with the files that a page tells its reader to write."""
+    """A copy of the data below `folder`, with the files that a page tells its
+    reader to write.
+    """
     copy = folder / "repository"
     for name in ("dataset", "prediction"):
         shutil.copytree(ROOT / name, copy / name)
@@ -153,13 +170,16 @@ def copy_repository(folder: Path, page: str) -> Path:
             (copy / block.file).write_text(block.text, encoding="utf-8")
     if "prediction/your_file.json" in text:
         shutil.copy(
-            copy / "prediction" / "250915-random.json", copy / "prediction" / "your_file.json"
+            copy / "prediction" / "250915-random.json",
+            copy / "prediction" / "your_file.json",
         )
     return copy
 
 
 def run(folder: Path, *arguments: str, **variables: str) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr) of `python eval.py ARGUMENTS` in the copy `folder`."""
+    """(exit code, stdout, stderr) of `python eval.py ARGUMENTS` in the
+    copy `folder`.
+    """
     from forecasteval import cli as program
 
     out, err = io.StringIO(), io.StringIO()
@@ -191,7 +211,8 @@ def is_shown(shown: str, printed: str) -> bool:
 
 
 def shorten(shown: str, printed: str) -> str:
-    r"""What was printed, with as many lines left out as the page leaves out at its only `…`.
+    r"""What was printed, with as many lines left out as the page leaves out
+    at its only `…`.
 
     >>> shorten("a\n…\nd\n", "A\nb\nc\nD\n")
     'A\n…\nD\n'
@@ -205,7 +226,9 @@ def shorten(shown: str, printed: str) -> str:
         print(f"to be written anew by hand:\n{shown}", file=sys.stderr)
         return shown
     lines = printed.splitlines(keepends=True)
-    return "".join([*lines[: head.count("\n")], mark, *lines[len(lines) - tail.count("\n") :]])
+    return "".join(
+        [*lines[: head.count("\n")], mark, *lines[len(lines) - tail.count("\n") :]]
+    )
 
 
 def renew(page: str) -> str:
@@ -224,10 +247,13 @@ def renew(page: str) -> str:
 
 
 def chinese_left_out(code: str) -> str:
-    """Code without what a translation may change: comments, and texts with Chinese in them."""
+    """Code without what a translation may change: comments, and texts with
+    Chinese in them.
+    """
     lines = [re.sub(r"(?:^|\s+)#.*", "", line) for line in code.splitlines()]
     return "\n".join(
-        "" if any(unicodedata.east_asian_width(c) in "WF" for c in line) else line for line in lines
+        "" if any(unicodedata.east_asian_width(c) in "WF" for c in line) else line
+        for line in lines
     )
 
 

@@ -1,14 +1,16 @@
-r"""A season of FutureX: weeks of questions, systems of known skill that miss some of them, several
-runs each.
+r"""A season of FutureX: weeks of questions, systems of known skill that miss some of
+them, several runs each.
 
-    python tools/season.py FOLDER                12 weeks x 50 questions x 20 systems x up to 3 runs
-    python tools/season.py FOLDER --weeks 3 --questions 8 --systems 4 --runs 2
+    python tools/season.py FOLDER                12 weeks x 50 questions x 20 systems x
+    up to 3 runs python tools/season.py FOLDER --weeks 3 --questions 8
+    --systems 4 --runs 2
 
-Writes dataset/, prediction/ (with systems.json) and skills.json: the same bytes for the same
-numbers and seed. A system answers a question right with probability logistic(skill - difficulty + a
-little for the run); what it gets wrong is near the truth half of the time. Questions of all levels
-and kinds, a third in Chinese; answers as models give them, some without a box, some missing, some
-refused. Every other system misses two weeks in five.
+Writes dataset/, prediction/ (with systems.json) and skills.json: the same bytes for the
+same numbers and seed. A system answers a question right with probability logistic(skill
+- difficulty + a little for the run); what it gets wrong is near the truth half of the
+time. Questions of all levels and kinds, a third in Chinese; answers as models give
+them, some without a box, some missing, some refused. Every other system misses two
+weeks in five.
 """
 
 from __future__ import annotations
@@ -33,7 +35,14 @@ SHARES: Final = (
 GAPS: Final = 0.4  # of the weeks, that every other system misses
 MISSING, REFUSED = 0.03, 0.02
 LETTERS: Final = "ABCDEF"
-TEAMS: Final = ("Harbour Town", "Kestrel Rovers", "Lakeside", "Old Mill", "Farrowgate", "Palewater")
+TEAMS: Final = (
+    "Harbour Town",
+    "Kestrel Rovers",
+    "Lakeside",
+    "Old Mill",
+    "Farrowgate",
+    "Palewater",
+)
 CITIES: Final = ("青渚市", "岚浦市", "鹤汀市", "临潮市", "塔恩市", "汐湾市")
 TITLES: Final = (
     "Glass Meridian",
@@ -51,10 +60,20 @@ FILMS: Final = (
     "七月的纸船",
     "灯塔守夜人",
 )
-NAMES: Final = ("harbor-9b", "墨子-72b", "quillon-2", "deep.agent", "weekend_club", "meridian")
+NAMES: Final = (
+    "harbor-9b",
+    "墨子-72b",
+    "quillon-2",
+    "deep.agent",
+    "weekend_club",
+    "meridian",
+)
 REASONS: Final = (
-    "The odds have hardly moved since Monday.", "Two of the three last reports point the same way.",
-    "过去三周的数据没有明显变化。", "I looked for news and found none that would change this.",
+    "The odds have hardly moved since Monday.", "Two of the three last reports point "
+                                                "the same way.",
+    "过去三周的数据没有明显变化。", "I looked for news and found none that would "
+                      "change "
+                      "this.",
 )  # fmt: skip
 
 
@@ -62,11 +81,16 @@ REASONS: Final = (
 
 
 def make_question(rng: random.Random, name: str, level: int) -> Row:
-    """A question with its truth; `wrong` and `difficulty` are for the answers and not written."""
+    """A question with its truth; `wrong` and `difficulty` are for the answers
+    and not written.
+    """
     chinese = rng.random() < 1 / 3
     kinds: dict[int, list[Callable[[random.Random, bool], Row]]] = {
-        1: [_yes_or_no, _single], 2: [_several], 3: [_ranking, _number], 4: [_ranking, _number],
-    }  # fmt: skip
+        1: [_yes_or_no, _single],
+        2: [_several],
+        3: [_ranking, _number],
+        4: [_ranking, _number],
+    }
     question = rng.choice(kinds[level])(rng, chinese)
     box = (
         "\n最后一行必须是\\boxed{你的答案}。"
@@ -74,7 +98,13 @@ def make_question(rng: random.Random, name: str, level: int) -> Row:
         else "\nThe last line must be \\boxed{your answer}."
     )
     question["prompt"] += box
-    return {"id": name, "level": level, "Std": None, "difficulty": rng.gauss(0, 0.8), **question}
+    return {
+        "id": name,
+        "level": level,
+        "Std": None,
+        "difficulty": rng.gauss(0, 0.8),
+        **question,
+    }
 
 
 def _yes_or_no(rng: random.Random, chinese: bool) -> Row:
@@ -108,13 +138,19 @@ def _several(rng: random.Random, chinese: bool) -> Row:
         )
         return ", ".join(picks) or one
 
-    return {"prompt": _options(rng, chinese, 6), "ground_truth": ", ".join(truth), "wrong": wrong}
+    return {
+        "prompt": _options(rng, chinese, 6),
+        "ground_truth": ", ".join(truth),
+        "wrong": wrong,
+    }
 
 
 def _options(rng: random.Random, chinese: bool, count: int) -> str:
     names = rng.sample(CITIES if chinese else TEAMS, count)
     lines = [f"{letter}.  {name}" for letter, name in zip(LETTERS, names, strict=False)]
-    return "\n".join(["哪些城市会入选？" if chinese else "Who will be among the best?", *lines])
+    return "\n".join(
+        ["哪些城市会入选？" if chinese else "Who will be among the best?", *lines]
+    )
 
 
 def _ranking(rng: random.Random, chinese: bool) -> Row:
@@ -125,7 +161,9 @@ def _ranking(rng: random.Random, chinese: bool) -> Row:
         return ", ".join(rng.sample(truth if rng.random() < 0.5 else names, 3))
 
     prompt = (
-        "票房榜的前3名分别是哪些电影？" if chinese else "Which books will be ranked from 1 to 3?"
+        "票房榜的前3名分别是哪些电影？"
+        if chinese
+        else "Which books will be ranked from 1 to 3?"
     )
     return {"prompt": prompt, "ground_truth": ", ".join(truth), "wrong": wrong}
 
@@ -137,8 +175,17 @@ def _number(rng: random.Random, chinese: bool) -> Row:
     def wrong(rng: random.Random) -> str:
         return f"{truth + rng.choice((-1, 1)) * sigma * rng.uniform(0.3, 3):.2f} {unit}"
 
-    prompt = f"成交总额是多少{unit}？" if chinese else "What will the turnover be, in million yuan?"
-    return {"prompt": prompt, "ground_truth": f"{truth} {unit}", "Std": sigma, "wrong": wrong}
+    prompt = (
+        f"成交总额是多少{unit}？"
+        if chinese
+        else "What will the turnover be, in million yuan?"
+    )
+    return {
+        "prompt": prompt,
+        "ground_truth": f"{truth} {unit}",
+        "Std": sigma,
+        "wrong": wrong,
+    }
 
 
 # --- Answers ---
@@ -154,11 +201,15 @@ def make_answer(rng: random.Random, question: Row, skill: float) -> str | None:
         rf"$\boxed{{\text{{{said}}}}}$",
         rng.choice(REASONS),
     )
-    shown = rng.choice((boxed, f"{reason}\n\n{boxed}", f"{reason}\n{latex}", f"{boxed}."))
+    shown = rng.choice(
+        (boxed, f"{reason}\n\n{boxed}", f"{reason}\n{latex}", f"{boxed}.")
+    )
     if kind < MISSING:
         return rng.choice((None, ""))
     if kind < MISSING + REFUSED:
-        return rng.choice((f"{reason} I cannot know that.", r"\boxed{}", "抱歉，我无法预测。"))
+        return rng.choice(
+            (f"{reason} I cannot know that.", r"\boxed{}", "抱歉，我无法预测。")
+        )
     return said if kind > 0.97 else shown
 
 
@@ -202,17 +253,28 @@ def make_season(
 
 
 def _write_week(
-    root: Path, name: str, week: int, count: int, skills: dict[str, float], runs: int, seed: int
+    root: Path,
+    name: str,
+    week: int,
+    count: int,
+    skills: dict[str, float],
+    runs: int,
+    seed: int,
 ) -> None:
     rng = random.Random(f"{seed} {name}")
     levels = [
-        next(level for level, share in enumerate(SHARES, 1) if (n + 0.5) / count < share)
+        next(
+            level for level, share in enumerate(SHARES, 1) if (n + 0.5) / count < share
+        )
         for n in range(count)
     ]
-    questions = [make_question(rng, f"{name}-{n:03}", level) for n, level in enumerate(levels)]
+    questions = [
+        make_question(rng, f"{name}-{n:03}", level) for n, level in enumerate(levels)
+    ]
     hidden = ("wrong", "difficulty")
     _write(
-        root / "dataset" / f"{name}.json", [_without(question, hidden) for question in questions]
+        root / "dataset" / f"{name}.json",
+        [_without(question, hidden) for question in questions],
     )
     for place, (system, skill) in enumerate(skills.items()):
         rng = random.Random(f"{seed} {name} {system}")
@@ -221,18 +283,25 @@ def _write_week(
         for run in range(1, 1 + rng.randint(1, runs)):
             luck = rng.gauss(0, 0.1)
             answers = [
-                (question["id"], make_answer(rng, question, skill + luck)) for question in questions
+                (question["id"], make_answer(rng, question, skill + luck))
+                for question in questions
             ]
             lines = [
                 json.dumps({"id": key, "answer": answer}, ensure_ascii=False)
                 for key, answer in answers
             ]
-            path = root / "prediction" / f"{name}-{system}{f'@{run}' if run > 1 else ''}.jsonl"
+            path = (
+                root
+                / "prediction"
+                / f"{name}-{system}{f'@{run}' if run > 1 else ''}.jsonl"
+            )
             path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
 def correct_truth(root: Path, name: str = "250901") -> None:
-    """Turn the truth of the first question of a week, which is a single choice, into another."""
+    """Turn the truth of the first question of a week, which is a single
+    choice, into another.
+    """
     path = root / "dataset" / f"{name}.json"
     questions = json.loads(path.read_text(encoding="utf-8"))
     others = {"Yes": "No", "No": "Yes", "是": "否", "否": "是", "A": "B"}
@@ -246,7 +315,9 @@ def _without(record: Row, keys: tuple[str, ...]) -> Row:
 
 def _write(path: Path, value: object) -> None:
     path.write_text(
-        json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n"
+        json.dumps(value, ensure_ascii=False, indent=1) + "\n",
+        encoding="utf-8",
+        newline="\n",
     )
 
 

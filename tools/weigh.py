@@ -1,27 +1,32 @@
 """Weigh the package, and measure how densely it is written.
 
-    python tools/weigh.py              weight and density of every room, against the limits
+    python tools/weigh.py              weight and density of every room,
+    against the limits
     python tools/weigh.py FILE …       the density of single files, without limits
 
-Weight is what the package does: nodes of its syntax trees. Docstrings, annotations, contexts
-(`Load`, `Store`) and the name in `name = value` weigh nothing, so that naming an intermediate value
-is free. A pattern weighs a node per 5 characters beside its own, and so does what stands between
-the braces of a template, whose HTML weighs a node per element and attribute.
+Weight is what the package does: nodes of its syntax trees. Docstrings, annotations,
+contexts (`Load`, `Store`) and the name in `name = value` weigh nothing, so that naming
+an intermediate value is free. A pattern weighs a node per 5 characters beside its own,
+and so does what stands between the braces of a template, whose HTML weighs a node per
+element and attribute.
 
-Density is how hard it is to read, for every folder, and for the modules beside them together:
+Density is how hard it is to read, for every folder, and for the modules beside
+them together:
 
-- nodes per statement, and the share of statements above 50 nodes ("heavy"). Of a block only its
-  first line counts, of `if` the condition. The width of lines cannot buy this measure. Tables and
-  patterns at the top of a module are data and do not count;
-- conditional expressions per 1,000 nodes, and how many of them stand inside another one;
-- nodes per code line, and comment lines per 100 code lines, which have no limit: wider lines buy
-  the one, narration the other. A code line holds a token that is neither a comment nor part of a
-  docstring; section rules (`# --- Numbers ---`) and orders to tools (`# noqa`) are no comments.
+- nodes per statement, and the share of statements above 50 nodes ("heavy"). Of a block
+  only its first line counts, of `if` the condition. The width of lines cannot buy this
+  measure. Tables and patterns at the top of a module are data and do not count;
+- conditional expressions per 1,000 nodes, and how many of them stand
+  inside another one;
+- nodes per code line, and comment lines per 100 code lines, which have no limit: wider
+  lines buy the one, narration the other. A code line holds a token that is neither a
+  comment nor part of a docstring; section rules (`# --- Numbers ---`) and orders to
+  tools (`# noqa`) are no comments.
 
-Limits are in pyproject.toml: `max-weight` of `[tool.forecasteval]`, and a line per room in
-`[tool.forecasteval.density]` with `statement`, `heavy` and `ternaries`; no room may have nested
-ones. Exit code 1 if any limit is broken. Lines of more than 100 characters are listed, which ruff
-allows where they have no blank.
+Limits are in pyproject.toml: `max-weight` of `[tool.forecasteval]`, and a line per room
+in `[tool.forecasteval.density]` with `statement`, `heavy` and `ternaries`; no room may
+have nested ones. Exit code 1 if any limit is broken. Lines of more than 100 characters
+are listed, which ruff allows where they have no blank.
 """
 
 from __future__ import annotations
@@ -44,7 +49,8 @@ CHARACTERS: Final = 5  # of a pattern that weigh as much as a node
 HEAVY: Final = 50  # nodes of a statement that is hard to take in at once
 MAX_LINE: Final = 100
 MODULES: Final = "modules"  # those beside the folders
-# What only the text of a pattern holds: a group with `?`, a class, a repetition, two `|`.
+# What only the text of a pattern holds: a group with `?`, a class, a
+# repetition, two `|`.
 _PATTERN: Final = re.compile(
     r"\(\?[:=!<P#aimsx(-] | \\[sSdDwWbBAZ] | \[\^ | \]\{ | \)\{[0-9]"
     r"| \[[^\]\n]{2,}\][+*?{] | \|.*\|",
@@ -79,14 +85,18 @@ def weigh_code(node: ast.AST) -> Weight:
     if isinstance(node, ast.Assign) and [*map(type, node.targets)] == [ast.Name]:
         return weigh_code(node.value)
     text = node.value if isinstance(node, ast.Constant) else None
-    weights = [Weight(1, len(text) if isinstance(text, str) and is_pattern(text) else 0)]
+    weights = [
+        Weight(1, len(text) if isinstance(text, str) and is_pattern(text) else 0)
+    ]
     for field, value in ast.iter_fields(node):
         if field in SKIPPED:
             continue
         children = value if isinstance(value, list) else [value]
         if field == "body" and children and _is_docstring(children[0]):
             children = children[1:]
-        weights += [weigh_code(child) for child in children if isinstance(child, ast.AST)]
+        weights += [
+            weigh_code(child) for child in children if isinstance(child, ast.AST)
+        ]
     return add(weights)
 
 
@@ -99,7 +109,9 @@ def count_nodes(node: ast.AST) -> int:
         children = value if isinstance(value, list) else [value]
         if field == "body" and children and _is_docstring(children[0]):
             children = children[1:]
-        count += sum(count_nodes(child) for child in children if isinstance(child, ast.AST))
+        count += sum(
+            count_nodes(child) for child in children if isinstance(child, ast.AST)
+        )
     return count
 
 
@@ -152,9 +164,12 @@ class Density(NamedTuple):
     def show(self, name: str) -> str:
         """Format as a row of the table."""
         return (
-            f"{self.nodes_per_statement:6.2f} nodes/statement {self.heavy_per_100:4.2f} % heavy "
-            f"{self.ternaries_per_1000:5.2f} ternaries/1000 ({self.nested_ternaries} nested) "
-            f"{self.nodes_per_line:5.1f} nodes/line {self.comments_per_100:4.1f} comments/100 "
+            f"{self.nodes_per_statement:6.2f} nodes/statement "
+            f"{self.heavy_per_100:4.2f} % heavy "
+            f"{self.ternaries_per_1000:5.2f} ternaries/1000 ({self.nested_ternaries} "
+            "nested) "
+            f"{self.nodes_per_line:5.1f} nodes/line {self.comments_per_100:4.1f} "
+            "comments/100 "
             f"{self.lines:6,} lines  {name}"
         )
 
@@ -174,8 +189,11 @@ _LAYOUT: Final = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
-# Comments that explain nothing: section rules, shebangs, orders to linters and type checkers.
-_NO_COMMENT: Final = re.compile(r"#(!|\s*(-{3,}|noqa|type:|pragma|ruff:|mypy:|fmt:|pyright:))")
+# Comments that explain nothing: section rules, shebangs, orders to linters and
+# type checkers.
+_NO_COMMENT: Final = re.compile(
+    r"#(!|\s*(-{3,}|noqa|type:|pragma|ruff:|mypy:|fmt:|pyright:))"
+)
 
 
 def measure_density(text: str) -> Density:
@@ -220,9 +238,19 @@ def measure_density(text: str) -> Density:
 
 
 def _list_statements(tree: ast.Module) -> list[ast.stmt]:
-    """List all statements but imports, definitions, docstrings and the tables of the module."""
-    tables = {node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))}
-    definitions = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)
+    """List all statements but imports, definitions, docstrings and the tables
+    of the module.
+    """
+    tables = {
+        node for node in tree.body if isinstance(node, (ast.Assign, ast.AnnAssign))
+    }
+    definitions = (
+        ast.ClassDef,
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.Import,
+        ast.ImportFrom,
+    )
     return [
         node
         for node in ast.walk(tree)
@@ -234,13 +262,17 @@ def _list_statements(tree: ast.Module) -> list[ast.stmt]:
 
 
 def _weigh_statement(node: ast.AST) -> int:
-    """Count the nodes of a statement without the statements inside it: of `if` the condition."""
+    """Count the nodes of a statement without the statements inside it: of `if`
+    the condition.
+    """
     nodes = 1
     for field, value in ast.iter_fields(node):
         if field in SKIPPED:
             continue
         for child in value if isinstance(value, list) else [value]:
-            is_inner_block = isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case))
+            is_inner_block = isinstance(
+                child, (ast.stmt, ast.excepthandler, ast.match_case)
+            )
             if isinstance(child, ast.AST) and not is_inner_block:
                 nodes += _weigh_statement(child)
     return nodes
@@ -260,7 +292,9 @@ def weigh_template(text: str) -> Weight:
     """Weigh a template: what stands between its braces, its elements and attributes."""
     code = sum(map(len, _TEMPLATE_CODE.findall(text)))
     tags = _TAG.findall(_TEMPLATE_CODE.sub("", text))
-    return Weight(templates=code // CHARACTERS + sum(1 + tag.count("=") for tag in tags))
+    return Weight(
+        templates=code // CHARACTERS + sum(1 + tag.count("=") for tag in tags)
+    )
 
 
 def list_files(suffix: str) -> list[Path]:
@@ -274,19 +308,26 @@ def weigh_rooms() -> dict[str, Weight]:
     rooms: dict[str, list[Weight]] = {}
     for path in [*list_files(".py"), *list_files(".j2")]:
         text = path.read_text(encoding="utf-8")
-        weight = weigh_code(ast.parse(text)) if path.suffix == ".py" else weigh_template(text)
+        weight = (
+            weigh_code(ast.parse(text))
+            if path.suffix == ".py"
+            else weigh_template(text)
+        )
         rooms.setdefault(room_of(path), []).append(weight)
     return {room: add(weights) for room, weights in rooms.items()}
 
 
 def room_of(path: Path) -> str:
-    """Name the room of a file: a folder of the package, or a module beside the folders."""
+    """Name the room of a file: a folder of the package, or a module
+    beside the folders.
+    """
     parts = path.relative_to(ROOT).parts
     return parts[1] if len(parts) > 2 else parts[-1]
 
 
 def measure_rooms() -> dict[str, Density]:
-    """Measure how densely every folder is written, and the modules beside them together.
+    """Measure how densely every folder is written, and the modules beside
+    them together.
 
     A module alone has so few statements that one of them moves its density.
     """
@@ -298,14 +339,20 @@ def measure_rooms() -> dict[str, Density]:
     return {room: add_densities(densities) for room, densities in rooms.items()}
 
 
-def find_broken_limits(rooms: dict[str, Density], limits: dict[str, dict[str, float]]) -> list[str]:
-    """Find the rooms that are denser than a limit of pyproject.toml, or have no limit."""
+def find_broken_limits(
+    rooms: dict[str, Density], limits: dict[str, dict[str, float]]
+) -> list[str]:
+    """Find the rooms that are denser than a limit of pyproject.toml, or
+    have no limit.
+    """
     problems = []
     for room, density in rooms.items():
         if room not in limits:
             problems.append(f"{room}: has no limits in [tool.forecasteval.density]")
         if density.nested_ternaries:
-            problems.append(f"{room}: {density.nested_ternaries} nested ternaries, none is allowed")
+            problems.append(
+                f"{room}: {density.nested_ternaries} nested ternaries, none is allowed"
+            )
         measures = {
             "statement": density.nodes_per_statement,
             "heavy": density.heavy_per_100,
@@ -319,17 +366,22 @@ def find_broken_limits(rooms: dict[str, Density], limits: dict[str, dict[str, fl
 
 
 def find_long_lines() -> list[str]:
-    """Find lines of more than `MAX_LINE` characters; what quiets a linter does not count."""
+    """Find lines of more than `MAX_LINE` characters; what quiets a linter
+    does not count.
+    """
     return [
         f"{path.relative_to(ROOT)}:{number}: {len(line)} characters"
         for path in list_files(".py")
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if len(line.partition("  # noqa")[0].partition("  # type: ignore")[0]) > MAX_LINE
+        if len(line.partition("  # noqa")[0].partition("  # type: ignore")[0])
+        > MAX_LINE
     ]
 
 
 def main(arguments: Sequence[str] = ()) -> int:
-    """Print the weight and density of every room, and compare them with their limits."""
+    """Print the weight and density of every room, and compare them
+    with their limits.
+    """
     if arguments:
         for name in arguments:
             print(measure_density(Path(name).read_text(encoding="utf-8")).show(name))

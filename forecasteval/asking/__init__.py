@@ -1,1 +1,3 @@
-"""Ask a model the questions of datasets: prompts out, a prediction file of its replies in."""
+"""Ask a model the questions of datasets: prompts out, a prediction file of
+its replies in.
+"""

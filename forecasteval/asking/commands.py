@@ -70,11 +70,18 @@ class Run(NamedTuple):
 
     def list_prompts(self, file: ReplyFile) -> list[Prompt]:
         """List the prompts whose replies are in a file."""
-        return [prompt for prompts, other in self.rounds if other is file for prompt in prompts]
+        return [
+            prompt
+            for prompts, other in self.rounds
+            if other is file
+            for prompt in prompts
+        ]
 
     @contextlib.contextmanager
     def show_files(self) -> Iterator[tuple[Path, ...]]:
-        """Give the paths of what there is to score: a part has its name in a folder for a while."""
+        """Give the paths of what there is to score: a part has its name in a
+        folder for a while.
+        """
         with tempfile.TemporaryDirectory() as folder:
             paths = []
             for file in self.files:
@@ -89,7 +96,9 @@ class Run(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a command has done: runs to be scored, whether anything failed, and what goes on."""
+    """What a command has done: runs to be scored, whether anything failed,
+    and what goes on.
+    """
 
     runs: Sequence[Run] = ()
     has_failed: bool = False
@@ -99,8 +108,17 @@ class Asked(NamedTuple):
 def add_options(add: Callable[..., object]) -> None:
     """Declare the options of `ask` with the `add_argument` of argparse."""
     positive = whole_number(1)
-    add("dataset", metavar="DATASET", help="file in dataset/, a path, or a folder of rxnopt build")
-    add("--model", metavar="M", required=True, help="name of the model, as its server has it")
+    add(
+        "dataset",
+        metavar="DATASET",
+        help="file in dataset/, a path, or a folder of rxnopt build",
+    )
+    add(
+        "--model",
+        metavar="M",
+        required=True,
+        help="name of the model, as its server has it",
+    )
     add(
         "-o",
         "--file",
@@ -108,15 +126,28 @@ def add_options(add: Callable[..., object]) -> None:
         type=Path,
         help="JSONL file of the replies (default: prediction/DATASET-MODEL.jsonl)",
     )
-    add("--runs", metavar="K", type=positive, default=1, help="ask everything K times, a file each")
+    add(
+        "--runs",
+        metavar="K",
+        type=positive,
+        default=1,
+        help="ask everything K times, a file each",
+    )
     add("--limit", metavar="N", type=positive, help="ask only the first N questions")
-    add("--workers", metavar="N", type=positive, default=8, help="calls at a time (default: 8)")
+    add(
+        "--workers",
+        metavar="N",
+        type=positive,
+        default=8,
+        help="calls at a time (default: 8)",
+    )
     add(
         "--param",
         metavar="KEY=VALUE",
         action="append",
         default=[],
-        help="parameter of the request, as temperature=0; repeatable (default: the server's own)",
+        help="parameter of the request, as temperature=0; repeatable (default: the "
+        "server's own)",
     )
     add(
         "--timeout",
@@ -142,14 +173,19 @@ def add_options(add: Callable[..., object]) -> None:
         action="store_true",
         help="ask again what was cut off by a limit of tokens, or failed for good",
     )
-    add("--market", action="store_true", help="show the market's prices (Prophet Arena)")
+    add(
+        "--market", action="store_true", help="show the market's prices (Prophet Arena)"
+    )
     add(
         "--dry-run",
         action="store_true",
         help="ask nothing: show the number of prompts and tokens, and the first prompt",
     )
     add(
-        "--batch", metavar="FILE", type=Path, help="ask nothing: write the input of an OpenAI batch"
+        "--batch",
+        metavar="FILE",
+        type=Path,
+        help="ask nothing: write the input of an OpenAI batch",
     )
     add(
         "--replies",
@@ -162,7 +198,8 @@ def add_options(add: Callable[..., object]) -> None:
 class Command:
     """The command `ask` with its options.
 
-    argv: its words. program: its name in messages. datasets: the files that its DATASET means.
+    argv: its words. program: its name in messages. datasets: the files that its
+        DATASET means.
     recognise: finds the benchmark of a dataset.
     """
 
@@ -177,7 +214,9 @@ class Command:
         # First, since other errors show what was given.
         key = os.environ.get("OPENAI_API_KEY", "")
         if len(key) >= _MIN_SECRET and any(key in word for word in argv):
-            raise InputError("ask", "expected the key in OPENAI_API_KEY alone", "it in an option")
+            raise InputError(
+                "ask", "expected the key in OPENAI_API_KEY alone", "it in an option"
+            )
         self.args = args
         self.program = program
         self.datasets = datasets
@@ -186,7 +225,9 @@ class Command:
         self.params = dict(map(parse_param, args.param))
         self.request = {"model": args.model, **self.params}
         if not re.search(r"\w", args.model):
-            raise InputError("--model", "expected the name of a model", args.model or "''")
+            raise InputError(
+                "--model", "expected the name of a model", args.model or "''"
+            )
 
     def print_message(self, line: str) -> None:
         """Print a line for the user."""
@@ -198,7 +239,9 @@ class Command:
         prompts = [self._list_prompts(dataset) for dataset in self.datasets]
         self._print_limits(prompts)
         if args.dry_run:
-            planned = [prompt for of_dataset in prompts for prompt in of_dataset[: args.limit]]
+            planned = [
+                prompt for of_dataset in prompts for prompt in of_dataset[: args.limit]
+            ]
             messages = [prompt.message for prompt in planned] * args.runs
             lines = describe_prompts(messages, planned[0].id)
             print("\n".join(lines))
@@ -229,7 +272,10 @@ class Command:
         is_open = any(file.has_part for run in runs for file in run.files)
         if not is_open:
             return asked
-        line = f"{shlex.join(self.words)} goes on; with --finish it takes the replies as they are"
+        line = (
+            f"{shlex.join(self.words)} goes on; with --finish it takes the replies "
+            "as they are"
+        )
         return asked._replace(last_line=line)
 
     def _write_batch(self, jobs: Sequence[Job]) -> None:
@@ -272,7 +318,9 @@ class Command:
         if self.args.market:
             plain = [prompt.text for prompt in make(dataset, self.args.model, False)]
             if plain == [prompt.text for prompt in prompts]:
-                raise InputError("--market", "expected events with prices ('odds')", "none")
+                raise InputError(
+                    "--market", "expected events with prices ('odds')", "none"
+                )
         return prompts
 
     def _print_limits(self, prompts: Sequence[Sequence[Prompt]]) -> None:
@@ -283,7 +331,11 @@ class Command:
             if limit is not None and len(of_dataset) > limit:
                 first = f"the first {limit} of {len(of_dataset)} questions"
                 self.print_message(f"{dataset.name}: only {first} (--limit)")
-            closed = [prompt.id for prompt in of_dataset if prompt.closes and prompt.closes < now]
+            closed = [
+                prompt.id
+                for prompt in of_dataset
+                if prompt.closes and prompt.closes < now
+            ]
             if closed:
                 late = "closed already, so that replies are late"
                 if self.recognise(dataset).ranks_together:
@@ -292,8 +344,12 @@ class Command:
 
     # --- Files ---
 
-    def _open_files(self, prompts: Sequence[Sequence[Prompt]], mark: str) -> list[Round]:
-        """Open the prediction files of a run: one for each dataset, unless a file is named."""
+    def _open_files(
+        self, prompts: Sequence[Sequence[Prompt]], mark: str
+    ) -> list[Round]:
+        """Open the prediction files of a run: one for each dataset, unless a
+        file is named.
+        """
         path: Path | None = self.args.file
         if path is None:
             paths = [self._name_file(dataset, mark) for dataset in self.datasets]
@@ -308,8 +364,8 @@ class Command:
         return ReplyFile(path, self.request, self.args.again, self.words)
 
     def _name_file(self, dataset: Path, mark: str) -> Path:
-        """Name the file of a dataset; InputError if that name is another file's, or of another
-        dataset.
+        """Name the file of a dataset; InputError if that name is another file's, or of
+        another dataset.
         """
         system = re.sub(r"[^\w.+-]+", "-", self.args.model).strip("-")
         root: Path = self.args.root
@@ -317,8 +373,11 @@ class Command:
         for suffix in (".json", ".csv"):
             other = path.with_suffix(suffix)
             if other.exists():
-                raise InputError(str(path), "expected another name (-o FILE)", f"{other} beside it")
-        # The replies of model "b-x" to 250915 would be those of "x" to a dataset 250915-b.
+                raise InputError(
+                    str(path), "expected another name (-o FILE)", f"{other} beside it"
+                )
+        # The replies of model "b-x" to 250915 would be those of "x" to a
+        # dataset 250915-b.
         match = find_dataset(path, root / "dataset")
         if match and not match.samefile(dataset):
             expected = f"expected another name (-o FILE): this is one of {match}"
@@ -327,7 +386,9 @@ class Command:
 
 
 def _without_once(argv: Sequence[str]) -> Iterator[str]:
-    """Give the words of a command line without the options that only its first run needs."""
+    """Give the words of a command line without the options that only its
+    first run needs.
+    """
     words = iter(argv)
     for word in words:
         name, equals, _ = word.partition("=")
@@ -339,7 +400,8 @@ def _without_once(argv: Sequence[str]) -> Iterator[str]:
 
 
 def parse_param(text: str) -> tuple[str, Any]:
-    """Parse `key=value`, the value as JSON where it is that; InputError for any other text.
+    """Parse `key=value`, the value as JSON where it is that; InputError for
+    any other text.
 
     >>> parse_param("temperature=0"), parse_param("reasoning_effort=low")
     (('temperature', 0), ('reasoning_effort', 'low'))

@@ -1,7 +1,8 @@
 """A prediction file to which replies are added.
 
     prediction/NAME.jsonl            every question has a reply, or none can be had
-    prediction/.NAME.jsonl.part      until then: hidden, so that no nightly run takes half of it
+    prediction/.NAME.jsonl.part      until then: hidden, so that no nightly run
+    takes half of it
     prediction/.NAME.jsonl.lock      while a run adds replies
 
 A row is one reply:
@@ -13,10 +14,12 @@ A row is one reply:
     finish_reason   as the server calls it: stop, length, …
     request         the model and the parameters that were asked for
     prompt_sha256   of the prompt
-    usage, thinking, left_out (parameters that the server refused), problem: where there are any
+    usage, thinking, left_out (parameters that the server refused), problem:
+    where there are any
 
-A question that no other call can get a reply to (a content filter, a prompt that is too long) has a
-row, too, so that no later run pays for it again: its answer is null, which is missing, and
+A question that no other call can get a reply to (a content filter, a prompt that is too
+long) has a row, too, so that no later run pays for it again: its answer is null, which
+is missing, and
 
     failed          the kind of failure, and what the server says
 
@@ -60,13 +63,18 @@ def id_of(prompt: Prompt) -> Id:
 class ReplyFile:
     """A prediction file to which one process adds replies, from several threads.
 
-    path: the file as it is called when it is whole. request: the model and its parameters, which
-    all rows must have. again: replies that were cut off, and failures, do not count. command: what
-    goes on with the file.
+    path: the file as it is called when it is whole. request: the model and its
+        parameters, which
+    all rows must have. again: replies that were cut off, and failures, do not count.
+    command: what goes on with the file.
     """
 
     def __init__(
-        self, path: Path, request: JsonObject, again: bool = False, command: Sequence[str] = ()
+        self,
+        path: Path,
+        request: JsonObject,
+        again: bool = False,
+        command: Sequence[str] = (),
     ) -> None:
         self.path = path
         self.part = part_of(path)
@@ -117,7 +125,9 @@ class ReplyFile:
         return rows
 
     def find_left(self, prompts: Iterable[Prompt]) -> list[Prompt]:
-        """List the prompts that are left to ask; InputError for replies to other ones."""
+        """List the prompts that are left to ask; InputError for replies
+        to other ones.
+        """
         by_id = {id_of(prompt): prompt for prompt in prompts}
         keys = sorted({key for prompt in by_id.values() for key in prompt.names})
         others = Counter[str]()
@@ -134,15 +144,21 @@ class ReplyFile:
                 others[other] += 1
             self.rows[name] = row
         if others:
-            expected = f"expected replies of {describe_request(self.request)} to these prompts"
+            expected = (
+                f"expected replies of {describe_request(self.request)} to these prompts"
+            )
             (kind, count), *_ = others.most_common(1)
             raise InputError(
-                str(self.path), f"{expected} (-o FILE names another file)", f"{count} {kind}"
+                str(self.path),
+                f"{expected} (-o FILE names another file)",
+                f"{count} {kind}",
             )
         return [prompt for name, prompt in by_id.items() if not self._is_done(name)]
 
     def _find_difference(self, row: JsonObject, prompt: Prompt) -> str:
-        """Find what a row was asked with that this run does not ask with; "" for nothing."""
+        """Find what a row was asked with that this run does not ask with;
+        "" for nothing.
+        """
         # A row of another program says neither, and is taken as it is.
         request = row.get("request", self.request)
         if row.get("prompt_sha256", prompt.sha256) != prompt.sha256:
@@ -152,7 +168,9 @@ class ReplyFile:
         return ""
 
     def _is_done(self, name: Id) -> bool:
-        """Return whether a prompt need not be asked: it has a reply, or can have none."""
+        """Return whether a prompt need not be asked: it has a reply, or
+        can have none.
+        """
         row = self.rows.get(name)
         if row is None:
             return False
@@ -161,9 +179,12 @@ class ReplyFile:
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
-        """Hold the file, and add replies to its part; LockedError if another process does."""
+        """Hold the file, and add replies to its part; LockedError if
+        another process does.
+        """
         with self._hold():
-            # A last line that a crash has torn would swallow the first reply of this run.
+            # A last line that a crash has torn would swallow the first reply
+            # of this run.
             write_atomic(self.part, self._list_part_lines())
             self._file = os.open(self.part, os.O_WRONLY | os.O_APPEND)
             try:
@@ -181,8 +202,9 @@ class ReplyFile:
 
     @contextlib.contextmanager
     def _hold(self) -> Iterator[None]:
-        """Hold the lock of the file; LockedError if another process has it, or had it since the
-        rows were loaded. The file of the lock goes before another process may have it.
+        """Hold the lock of the file; LockedError if another process has it, or had it
+        since the rows were loaded. The file of the lock goes before another
+        process may have it.
         """
         with extra_package("filelock", str(self.path)):
             from filelock import FileLock, Timeout
@@ -209,7 +231,9 @@ class ReplyFile:
             lock.release()
 
     def add(self, prompt: Prompt, row: JsonObject) -> None:
-        """Add a reply; EvaluationError if it cannot be written, or the run has ended."""
+        """Add a reply; EvaluationError if it cannot be written, or the
+        run has ended.
+        """
         line = f"{dump_json(row)}\n".encode()
         with self._lock:
             # The run was interrupted while this call was under way.
@@ -242,7 +266,9 @@ class ReplyFile:
         return all(id_of(prompt) in self.rows for prompt in prompts)
 
     def select_rows(self, prompts: Iterable[Prompt]) -> list[JsonObject]:
-        """Select the rows of prompts, in their order, those that failed behind the replies."""
+        """Select the rows of prompts, in their order, those that failed
+        behind the replies.
+        """
         ids = dict.fromkeys(map(id_of, prompts))
         rows = [self.rows[name] for name in ids if name in self.rows]
         return sorted(rows, key=has_failed)
@@ -252,7 +278,9 @@ class ReplyFile:
         return [row for row in self.select_rows(prompts) if not has_failed(row)]
 
     def _sort_rows(self, prompts: Iterable[Prompt]) -> Iterator[JsonObject]:
-        """Give the rows of the prompts, one each, and behind them what else the file has."""
+        """Give the rows of the prompts, one each, and behind them what
+        else the file has.
+        """
         ids = {id_of(prompt): prompt for prompt in prompts}
         keys = sorted({key for name in ids for key, _ in name})
         yield from self.select_rows(ids.values())
@@ -274,7 +302,8 @@ def _name_row(row: JsonObject, keys: Sequence[str]) -> Id:
 
 
 def _without_limit(request: Any) -> JsonObject:
-    """Return a request without the limit of its tokens, which changes no reply that keeps it.
+    """Return a request without the limit of its tokens, which changes no reply
+    that keeps it.
 
     Else a file with replies that were cut off could never be mended.
     """

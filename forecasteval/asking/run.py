@@ -1,6 +1,7 @@
 """Ask what has no reply yet, of a server or by a batch, and say how that went.
 
-What failed has no row, so that the next run asks it again, unless asking again cannot mend it.
+What failed has no row, so that the next run asks it again, unless asking again
+cannot mend it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ _HINTS: Final = {  # by the kind of a failure
     "deadline": "--deadline S waits longer",
     "bad request": "the server refuses what is asked",
     "connection": "OPENAI_BASE_URL is the address of the server",
-    "no such model": "--model M is the name that the server has, OPENAI_BASE_URL ends in /v1",
+    "no such model": "--model M is the name that the server has, OPENAI_BASE_URL ends "
+    "in /v1",
     "key refused": "OPENAI_API_KEY is the key",
 }
 
@@ -83,8 +85,8 @@ class Outcome:
 
 
 def list_jobs(rounds: Sequence[Round], limit: int | None = None) -> list[Job]:
-    """List what has no reply yet, of the first prompts of each dataset where a limit is given;
-    InputError for a file with replies to other prompts.
+    """List what has no reply yet, of the first prompts of each dataset where a limit is
+    given; InputError for a file with replies to other prompts.
     """
     jobs = []
     for prompts, file in rounds:
@@ -95,8 +97,8 @@ def list_jobs(rounds: Sequence[Round], limit: int | None = None) -> list[Job]:
 
 
 def is_answer(call: Call) -> bool:
-    """Return whether a call has an answer: one that was cut off may hold it all the same, and a
-    refusal is what the model says.
+    """Return whether a call has an answer: one that was cut off may hold it all the
+    same, and a refusal is what the model says.
     """
     if not call.failure:
         return True
@@ -104,7 +106,9 @@ def is_answer(call: Call) -> bool:
     return has_text and call.failure in ("cut off", "refusal")
 
 
-def make_row(prompt: Prompt, call: Call, request: JsonObject, asked: datetime) -> dict[str, Any]:
+def make_row(
+    prompt: Prompt, call: Call, request: JsonObject, asked: datetime
+) -> dict[str, Any]:
     """Make the row of a reply."""
     body = call.body
     choice = body["choices"][0]
@@ -163,20 +167,28 @@ def _store(job: Job, call: Call, asked: datetime) -> None:
 # --- Of a server ---
 
 
-def ask(jobs: Sequence[Job], params: JsonObject, connect: Callable[[], Calls]) -> Outcome:
+def ask(
+    jobs: Sequence[Job], params: JsonObject, connect: Callable[[], Calls]
+) -> Outcome:
     """Ask what has no reply yet; without such prompts nothing is connected."""
     outcome = Outcome()
     if not jobs:
         return outcome
     calls = connect()
     begun = time.monotonic()
-    work = {number: partial(_ask, calls.server, params, job) for number, job in enumerate(jobs)}
+    work = {
+        number: partial(_ask, calls.server, params, job)
+        for number, job in enumerate(jobs)
+    }
     with _open_files(jobs):
         try:
             done = calls.make(work)
         except KeyboardInterrupt:
             # What is under way is paid for.
-            print("waiting for the replies under way; Ctrl-C again ends at once", file=sys.stderr)
+            print(
+                "waiting for the replies under way; Ctrl-C again ends at once",
+                file=sys.stderr,
+            )
             calls.finish()
             raise
     for number, job in enumerate(jobs):
@@ -207,8 +219,8 @@ def _ask(server: Server, params: JsonObject, job: Job) -> Call:
 
 
 def write_batch(jobs: Sequence[Job], path: Path) -> None:
-    """Write what has no reply yet as the input of a batch; InputError for ids that are not
-    unique.
+    """Write what has no reply yet as the input of a batch; InputError for ids that
+    are not unique.
     """
     lines: dict[str, str] = {}
     for prompt, file in jobs:
@@ -227,13 +239,17 @@ def write_batch(jobs: Sequence[Job], path: Path) -> None:
 
 
 def read_batch(rounds: Sequence[Round], jobs: Sequence[Job], path: Path) -> Outcome:
-    """Add the replies of a batch's output; InputError if it is that of other questions."""
+    """Add the replies of a batch's output; InputError if it is that of
+    other questions.
+    """
     rows = [row for row in load_records(path) if isinstance(row, Mapping)]
     replies = {str(row.get("custom_id")): row for row in rows}
     known = {prompt.id for prompts, _ in rounds for prompt in prompts}
     if known.isdisjoint(replies):
         expected = "expected the output of a batch for this dataset"
-        raise InputError(str(path), expected, printable(next(iter(replies), "nothing"), 60))
+        raise InputError(
+            str(path), expected, printable(next(iter(replies), "nothing"), 60)
+        )
     outcome = Outcome()
     if unknown := [name for name in replies if name not in known]:
         outcome.notes.append(f"replies to no question: {grouped_names(unknown)}")
@@ -274,13 +290,18 @@ def describe(rounds: Sequence[Round], outcome: Outcome) -> list[str]:
         n_questions = show_count(len(prompts), "question")
         lines.append(f"{file.path}: {n_answered} of {n_questions} answered")
         if file.damaged:
-            lines.append(f"{file.path}: {show_count(file.damaged, 'damaged line')} left out")
+            lines.append(
+                f"{file.path}: {show_count(file.damaged, 'damaged line')} left out"
+            )
         cut = []
         for prompt in prompts:
             if _is_cut(prompt, file.rows.get(id_of(prompt))):
                 cut.append(prompt.id)
         if cut:
-            what = "the server counts less than half of their tokens, and may have cut them"
+            what = (
+                "the server counts less than half of their tokens, and may have cut "
+                "them"
+            )
             lines.append(f"long prompts: {what}: {grouped_names(cut)}")
     if outcome.calls:
         lines.append(_describe_costs(outcome))
@@ -291,8 +312,8 @@ def describe(rounds: Sequence[Round], outcome: Outcome) -> list[str]:
 
 
 def _is_cut(prompt: Prompt, row: JsonObject | None) -> bool:
-    """Return whether a server may have cut a prompt at the end of its context, as Ollama does
-    without a word.
+    """Return whether a server may have cut a prompt at the end of its context, as
+    Ollama does without a word.
     """
     if row is None or not isinstance(row.get("usage"), Mapping):
         return False
@@ -332,17 +353,24 @@ def _describe_rows(rows: Sequence[JsonObject]) -> Iterator[str]:
         yield f"not read, {problem}: {grouped_names(names)}"
 
 
-def _describe_earlier_failures(rows: Sequence[JsonObject], outcome: Outcome) -> Iterator[str]:
+def _describe_earlier_failures(
+    rows: Sequence[JsonObject], outcome: Outcome
+) -> Iterator[str]:
     """Say what an earlier run has failed to get for good."""
     failed_now = {job.prompt.id for jobs in outcome.failed.values() for job in jobs}
     earlier = [row for row in rows if has_failed(row) and _name(row) not in failed_now]
     for kind, failed in group_by(earlier, _name_failure).items():
         names = grouped_names([*map(_name, failed)])
-        yield f"failed before, {kind}: {names}; they count as missing, --again asks again"
+        yield (
+            f"failed before, {kind}: {names}; they count as missing, "
+            "--again asks again"
+        )
 
 
 def _describe_failures(outcome: Outcome) -> Iterator[str]:
-    """Say what failed: what no other call can mend, then what may be mended, and how."""
+    """Say what failed: what no other call can mend, then what may be
+    mended, and how.
+    """
     reasons = {call.failure: call.reason for call in outcome.calls if call.reason}
     for kind, jobs in outcome.failed.items():
         ids = [job.prompt.id for job in jobs]

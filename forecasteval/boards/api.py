@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from forecasteval.common.errors import InputError
 from forecasteval.common.forms import to_record
-from forecasteval.display.breakdown import PartDifference, compare_parts, differences_table
+from forecasteval.display.breakdown import (
+    PartDifference,
+    compare_parts,
+    differences_table,
+)
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Report, Table
 from forecasteval.ranking import comparison, datasets, reading
@@ -37,14 +41,16 @@ def rank(
     """Rank systems: one table per dataset, best first, ties sharing a rank.
 
     Results named `DATASET-SYSTEM@RUN` are runs of one system, whose mean is one row
-    (`combine_runs`). Where two systems or more answered several datasets, `pooled` holds a table
-    over all of them, in which those are ranked that answered `min_datasets` (`pool_systems`).
-    Levels with fewer than `min_questions` questions are left out (shown as –) and the weights
-    renormalised, as on the public leaderboard. `rank_interval` are the ranks that no paired
-    test of two systems contradicts (`paired_test`), at 0.05 with Holm's adjustment over all pairs
-    of the table. `by`: a column of the datasets; each row then has its scores by the values of it.
-    Raises InputError if a result leaves missing answers out, if results on the same questions were
-    not scored by the same version and policies, and if no result has the column.
+    (`combine_runs`). Where two systems or more answered several datasets, `pooled`
+    holds a table over all of them, in which those are ranked that answered
+    `min_datasets` (`pool_systems`). Levels with fewer than `min_questions` questions
+    are left out (shown as –) and the weights renormalised, as on the public
+    leaderboard. `rank_interval` are the ranks that no paired test of two systems
+    contradicts (`paired_test`), at 0.05 with Holm's adjustment over all pairs of the
+    table. `by`: a column of the datasets; each row then has its scores by the values of
+    it. Raises InputError if a result leaves missing answers out, if results on the same
+    questions were not scored by the same version and policies, and if no result
+    has the column.
     """
     listed = reading.list_results(results)
     names = reading.distinct_names(listed)
@@ -58,9 +64,11 @@ def rank(
     return report.BoardResults(board)
 
 
-def rank_files(results: Sequence[Results], systems: Systems, with_single: bool = False) -> Report:
-    """Report a table for each dataset of which there are results of several files, `with_single`
-    also of one; `systems` have the names.
+def rank_files(
+    results: Sequence[Results], systems: Systems, with_single: bool = False
+) -> Report:
+    """Report a table for each dataset of which there are results of several files,
+    `with_single` also of one; `systems` have the names.
     """
     read = map(reading.read_system, results, reading.distinct_names(results))
     named = [rename(system, systems.aliases) for system in read]
@@ -80,30 +88,41 @@ def compare(
 ) -> Results:
     """Compare systems pairwise on the same questions.
 
-    For each pair A, B: the difference of the weighted scores (A − B) with a t interval on the
-    per-question differences (`stratified_error`), the p-value of `paired_test`, Holm's adjustment
-    over all pairs, the smallest difference that so many questions show with 80 % power, wins, ties
-    and losses of A by level, and the questions that move the difference most. Raises InputError for
-    fewer than two results, and for different questions or truths, naming how they differ.
+    For each pair A, B: the difference of the weighted scores (A − B) with a t interval
+    on the per-question differences (`stratified_error`), the p-value of `paired_test`,
+    Holm's adjustment over all pairs, the smallest difference that so many questions
+    show with 80 % power, wins, ties and losses of A by level, and the questions that
+    move the difference most. Raises InputError for fewer than two results, and for
+    different questions or truths, naming how they differ.
 
-    A sequence of results in the place of one are runs of one system, which scores their mean
-    (`combine_runs`). `systems` have the display names (`ranking.names.read_systems`). `by`: a
-    column of the dataset; the key "by" then has each pair's difference for each of its values.
+    A sequence of results in the place of one are runs of one system, which scores their
+    mean (`combine_runs`). `systems` have the display names
+    (`ranking.names.read_systems`). `by`: a column of the dataset; the key "by" then has
+    each pair's difference for each of its values.
     """
     groups = comparison.group_results(results)
     compared = comparison.compare(groups)
     means = list(map(datasets.mean_result, groups))
-    named = [{**mean, "name": row.name} for mean, row in zip(means, compared.systems, strict=True)]
+    named = [
+        {**mean, "name": row.name}
+        for mean, row in zip(means, compared.systems, strict=True)
+    ]
     if by is None:
         return _view_comparison(compared, systems, means)
-    parts = [part for a, b in combinations(named, 2) for part in compare_parts(a, b, by)]
+    parts = [
+        part for a, b in combinations(named, 2) for part in compare_parts(a, b, by)
+    ]
     return _view_comparison(compared, systems, means, {by: parts})
 
 
 def compare_over_weeks(
-    results: Sequence[Mapping[str, object]], names: Sequence[str], systems: Systems = NO_SYSTEMS
+    results: Sequence[Mapping[str, object]],
+    names: Sequence[str],
+    systems: Systems = NO_SYSTEMS,
 ) -> Results:
-    """Compare systems by the table over all datasets of `results` (`ranking.comparison`)."""
+    """Compare systems by the table over all datasets of `results`
+    (`ranking.comparison`).
+    """
     return _view_comparison(comparison.compare_over_weeks(results, names), systems)
 
 
@@ -113,9 +132,11 @@ def _view_comparison(
     runs: Sequence[Mapping[str, object]] = (),
     by: Mapping[str, Sequence[PartDifference]] = NO_PARTS,
 ) -> Results:
-    """Show a comparison under the display names of its systems, or the names of their files.
+    """Show a comparison under the display names of its systems, or the names
+    of their files.
 
-    The dataset is left out of these if they differ without it. JSON has the names of their files.
+    The dataset is left out of these if they differ without it. JSON has the names
+    of their files.
     """
     names = _choose_names(compared, systems)
     values: Any = compared
@@ -129,7 +150,9 @@ def _view_comparison(
     record = to_record(compared)
     if by:
         record["by"] = dict(by)
-    tables = {column: differences_table(column, parts, names) for column, parts in by.items()}
+    tables = {
+        column: differences_table(column, parts, names) for column, parts in by.items()
+    }
     below: Report = []
     for table in tables.values():
         below += ["", table]
@@ -149,7 +172,10 @@ def _choose_names(compared: AnyComparison, systems: Systems) -> dict[str, str]:
     """Choose the names that are shown, by the names of files."""
     dataset = compared.dataset
     files = [row.name for row in compared.systems]
-    given = [systems.entries.get(systems.system_of(name, dataset), UNKNOWN).name for name in files]
+    given = [
+        systems.entries.get(systems.system_of(name, dataset), UNKNOWN).name
+        for name in files
+    ]
     others = [split_name(name, dataset).system for name in files]
     if len({*others}) < len(others):
         others = files
@@ -157,7 +183,9 @@ def _choose_names(compared: AnyComparison, systems: Systems) -> dict[str, str]:
 
 
 def _make_page(
-    comparison: AnyComparison, runs: Sequence[Mapping[str, object]], tables: Mapping[str, Table]
+    comparison: AnyComparison,
+    runs: Sequence[Mapping[str, object]],
+    tables: Mapping[str, Table],
 ) -> Page:
     from .compare_page import make_page  # here: most comparisons are not drawn
 

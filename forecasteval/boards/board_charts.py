@@ -38,8 +38,8 @@ _DAY: Final = re.compile(r"\d\d(\d\d)(\d\d)")
 
 
 def _label_weeks(weeks: Sequence[RankedTable]) -> list[str]:
-    """Make the days of weeks that are named by them, `09-01` of 250901, or else names without the
-    words with which all begin.
+    """Make the days of weeks that are named by them, `09-01` of 250901, or else names
+    without the words with which all begin.
     """
     names = [week.label for week in weeks]
     if all(map(_DAY.fullmatch, names)):
@@ -61,8 +61,8 @@ def draw_history(standing: ShownRanking) -> Html:
 
 
 def history_chart(standing: ShownRanking) -> Chart | None:
-    """Return the scores of all systems by week; a week that a system missed does not break its
-    line.
+    """Return the scores of all systems by week; a week that a system missed does not
+    break its line.
     """
     weeks = standing.weeks
     if len(weeks) < 2:
@@ -100,7 +100,9 @@ def history_chart(standing: ShownRanking) -> Chart | None:
 
 
 class _Priced(NamedTuple):
-    """A system with a cost; it is on the front if none that costs as little is better."""
+    """A system with a cost; it is on the front if none that costs as
+    little is better.
+    """
 
     name: str
     cost: float
@@ -116,16 +118,22 @@ def draw_costs(standing: ShownRanking) -> Html:
     panel = draw_panel(chart.panels[0], f"{chart.title}: {standing.title}")
     numbers = draw_scroll(chart.title, draw_marks(chart.table))
     fold = draw_fold("Scores and costs in numbers", numbers)
-    return draw_section(chart.title, panel, fold, note=chart.description, name=chart.name)
+    return draw_section(
+        chart.title, panel, fold, note=chart.description, name=chart.name
+    )
 
 
 def cost_chart(standing: ShownRanking) -> Chart | None:
-    """Return the scores against the costs, with the front: the best score for each cost."""
+    """Return the scores against the costs, with the front: the best score
+    for each cost.
+    """
     systems = _list_priced(standing)
     if len(systems) < 2:
         return None
     front = [(system.cost, system.score) for system in systems if system.on_front]
-    lines = [ChartLine("best score for its cost", front, dots=[0.0] * len(front), faint=True)]
+    lines = [
+        ChartLine("best score for its cost", front, dots=[0.0] * len(front), faint=True)
+    ]
     for system in systems:
         lines.append(ChartLine(system.name, [(system.cost, system.score)], dots=[0.5]))
     x = number_axis([0.0, *(system.cost for system in systems)])
@@ -133,7 +141,9 @@ def cost_chart(standing: ShownRanking) -> Chart | None:
     panel = Panel("", lines, x._replace(title="cost per question, $"), y, height=300)
     note = "Dots: systems. Line: the best score that a cost buys."
     name = standing.name.replace("ranking", "costs")
-    return Chart(name, "Score against cost", note, make_table(_PRICED, systems), [panel])
+    return Chart(
+        name, "Score against cost", note, make_table(_PRICED, systems), [panel]
+    )
 
 
 def _list_priced(standing: ShownRanking) -> list[_Priced]:
@@ -165,7 +175,9 @@ _PRICED: Final = (
 
 
 def draw_parts(standing: ShownRanking, column: str, name: str) -> Html:
-    """Draw a matrix of the scores by the values of a column; nothing if there are none."""
+    """Draw a matrix of the scores by the values of a column; nothing if
+    there are none.
+    """
     table = standing.table
     parts = [part for part in list_part_columns(table, column) if part.head]
     if not parts:
@@ -186,7 +198,10 @@ def draw_parts(standing: ShownRanking, column: str, name: str) -> Html:
 
 def draw_weeks(standing: ShownRanking, name: str) -> Html:
     """Draw a matrix of scores; a cell leads to the page of the run."""
-    heads = [Head("System"), *(Head(label, "c") for label in _label_weeks(standing.weeks))]
+    heads = [
+        Head("System"),
+        *(Head(label, "c") for label in _label_weeks(standing.weeks)),
+    ]
     resolved = [soft(_count_resolved(week)) for week in standing.weeks]
     lines = [TableLine([soft("questions"), *resolved], "fix")]
     for entry in standing.entries:

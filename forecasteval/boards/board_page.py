@@ -1,7 +1,8 @@
-"""The page of a leaderboard: who leads, a ranking that is its own chart, what changed, and why.
+"""The page of a leaderboard: who leads, a ranking that is its own chart, what
+changed, and why.
 
-A ranking is over all weeks of a benchmark or, where it has no other weeks, of one dataset. Its rows
-open to the weeks and the runs of a system.
+A ranking is over all weeks of a benchmark or, where it has no other weeks, of one
+dataset. Its rows open to the weeks and the runs of a system.
 """
 
 from __future__ import annotations
@@ -102,9 +103,10 @@ def make_page(
 ) -> Page:
     """Make the page of a board.
 
-    `linked` are the names of the runs that have a page beside it. Without `history` nothing is said
-    of changes; without `read_items` (the items of a stored result by its name) questions have no
-    texts. `enter` is the address of what the operator says on entering.
+    `linked` are the names of the runs that have a page beside it. Without `history`
+    nothing is said of changes; without `read_items` (the items of a stored result by
+    its name) questions have no texts. `enter` is the address of what the operator
+    says on entering.
     """
     names = name_systems(board)
     standings = [
@@ -120,7 +122,8 @@ def make_page(
         partial(_list_charts, standings),
         _describe_lead(board, standings, history),
         _list_links(board, standings, history),
-        f"signature: leaderboard {settings['version']} min_questions:{settings['min_questions']}",
+        f"signature: leaderboard {settings['version']} "
+        f"min_questions:{settings['min_questions']}",
     )
 
 
@@ -153,12 +156,18 @@ def _describe_lead(
 def _list_links(
     board: Board, standings: Sequence[ShownRanking], history: History | None
 ) -> list[Link]:
-    """List the links to the parts of the page that are there, and to the CSV beside it."""
+    """List the links to the parts of the page that are there, and to the
+    CSV beside it.
+    """
     first = standings[:1]
     parts = [
         ("Open", "open", board.open),
         ("What changed", "changed", history),
-        (f"By {printable(board.by, 40)}", "by1", any(standing.has_parts for standing in first)),
+        (
+            f"By {printable(board.by, 40)}",
+            "by1",
+            any(standing.has_parts for standing in first),
+        ),
         ("Questions", "of-questions1", any(standing.newest for standing in first)),
         ("Weeks", "weeks1", any(standing.weeks for standing in standings)),
     ]
@@ -169,7 +178,8 @@ def _list_links(
 
 
 def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[RankedTable]]]:
-    """Find the rankings over all weeks with their weeks, then the datasets that none of these has.
+    """Find the rankings over all weeks with their weeks, then the datasets that
+    none of these has.
 
     Datasets of one system are no rankings, unless there is nothing else.
     """
@@ -185,9 +195,11 @@ def _find_rankings(board: Board) -> list[tuple[Ranking, Sequence[RankedTable]]]:
 # --- The top ---
 
 
-def _draw_facts(board: Board, standings: Sequence[ShownRanking], history: History | None) -> Html:
-    """Show what the first ranking has, how many are below it, as of when, and what waits for
-    truths.
+def _draw_facts(
+    board: Board, standings: Sequence[ShownRanking], history: History | None
+) -> Html:
+    """Show what the first ranking has, how many are below it, as of when, and what
+    waits for truths.
     """
     counts: list[tuple[int, str]] = []
     for first in standings[:1]:
@@ -204,7 +216,11 @@ def _draw_facts(board: Board, standings: Sequence[ShownRanking], history: Histor
     if history and history.lines:
         facts.append(f"as of {printable(history.date, 20)}")
     parts = [" · ".join(facts)]
-    pending = [f"{table.label}: {format_size(table)}" for table in board.tables if table.pending]
+    pending = [
+        f"{table.label}: {format_size(table)}"
+        for table in board.tables
+        if table.pending
+    ]
     for text in (*pending, *describe_waiting(board)):
         parts += ["   ", span("pend", text)]
     return join(*parts)
@@ -238,15 +254,23 @@ def _draw_ranking(standing: ShownRanking) -> Html:
     heads, rows = mark_lines(drawn, axis, styles, leader, ends)
     groups = _open_rows(standing, rows)
     if table.guess is not None:
-        index = sum(table.scale.sign * (row.score - table.guess) >= 0 for row in table.rows)
+        index = sum(
+            table.scale.sign * (row.score - table.guess) >= 0 for row in table.rows
+        )
         groups.insert(index, [_draw_guess(drawn.columns, axis, table.guess)])
-    ranking = draw_table(heads, [*chain.from_iterable(groups)], "rank", name=standing.name)
+    ranking = draw_table(
+        heads, [*chain.from_iterable(groups)], "rank", name=standing.name
+    )
     legend = tag("p", " ".join(_explain_columns(standing, heads)), class_="cap")
     return join(_draw_search(standing), ranking, draw_more(len(table.rows)), legend)
 
 
-def _open_rows(standing: ShownRanking, rows: Sequence[TableLine]) -> list[list[TableLine]]:
-    """Add to each row the one that it opens; before those without rank, why they have none."""
+def _open_rows(
+    standing: ShownRanking, rows: Sequence[TableLine]
+) -> list[list[TableLine]]:
+    """Add to each row the one that it opens; before those without rank, why
+    they have none.
+    """
     columns = list_columns(standing.table)
     title = "Runs"
     if standing.weeks:
@@ -261,7 +285,9 @@ def _open_rows(standing: ShownRanking, rows: Sequence[TableLine]) -> list[list[T
         groups.append([row, TableLine([draw_inside(entry.key, numbers, runs)], "in")])
     unranked = next((group for group in groups if group[0].kind == "prov"), None)
     if unranked is not None:
-        unranked.insert(0, TableLine([describe_unranked(standing.table) or "Without a rank"]))
+        unranked.insert(
+            0, TableLine([describe_unranked(standing.table) or "Without a rank"])
+        )
     return groups
 
 
@@ -275,7 +301,9 @@ def _explain_columns(standing: ShownRanking, heads: Sequence[Head]) -> list[str]
     """Describe what the marks and the columns of a ranking mean."""
     table = standing.table
     texts = [_describe_marks(standing), "Dotted: the leader."]
-    texts += [f"{head.title}: {_ABOUT[head.title]}." for head in heads if head.title in _ABOUT]
+    texts += [
+        f"{head.title}: {_ABOUT[head.title]}." for head in heads if head.title in _ABOUT
+    ]
     if any(table.level_counts):
         weights = ", ".join(f"{weight:g}" for weight in table.weights.values())
         levels = "L1, L2 …: the mean score of a level, from orange (0) to blue (1)"
@@ -316,7 +344,9 @@ def _draw_guess(columns: Sequence[Column], axis: Axis, guess: float) -> TableLin
 
 
 def _tabulate(standing: ShownRanking) -> Table:
-    """Make the table that the page and `plot` draw: the columns that have a head on pages."""
+    """Make the table that the page and `plot` draw: the columns that have a
+    head on pages.
+    """
     scale = standing.table.scale
     # What is drawn in another way than it stands in text.
     drawn: dict[str, Callable[[Entry], Cell]] = {
@@ -329,7 +359,9 @@ def _tabulate(standing: ShownRanking) -> Table:
     for column in list_columns(standing.table):
         if not column.head:
             continue
-        shown = replace(column, title=column.head, cell=drawn.get(column.key, column.cell))
+        shown = replace(
+            column, title=column.head, cell=drawn.get(column.key, column.cell)
+        )
         if column.page == "c":
             shown = replace(shown, cell=partial(_place_level, column, scale))
         if column.key == "interval":
@@ -380,12 +412,20 @@ def _draw_name(entry: Entry) -> Html:
 
 def _format_numbers(entry: Entry, columns: Sequence[Column]) -> str:
     """Format in one line what text has of a row behind rank and name."""
-    texts = [(column.title, str(column.show(entry))) for column in columns[2:] if column.title]
-    return " · ".join(f"{title} {text}" for title, text in texts if text not in ("", "–", "0"))
+    texts = [
+        (column.title, str(column.show(entry)))
+        for column in columns[2:]
+        if column.title
+    ]
+    return " · ".join(
+        f"{title} {text}" for title, text in texts if text not in ("", "–", "0")
+    )
 
 
 def _format_parts(row: RankedRow) -> str:
-    """Format the scores by the values of a column in one line, with interval and questions."""
+    """Format the scores by the values of a column in one line, with interval
+    and questions.
+    """
     texts = []
     for value, part in row.by.items():
         interval = show_interval(part["interval"])
@@ -395,8 +435,8 @@ def _format_parts(row: RankedRow) -> str:
 
 
 def _list_weeks(standing: ShownRanking, system: str) -> Html:
-    """List a cell for each week, which leads to the page of the first run; further runs stand
-    behind.
+    """List a cell for each week, which leads to the page of the first run; further
+    runs stand behind.
     """
     weeks = []
     for week, row in standing.weeks_of.get(system, ()):
@@ -431,11 +471,15 @@ def _draw_body(
         leader = tag("p", describe_leader(standing.table, names), class_="cap")
         name = standing.name.replace("ranking", "r")
         yield draw_section(standing.title, leader, _draw_ranking(standing), name=name)
-    shown = [table for standing in standings for table in (standing.table, *standing.weeks)]
+    shown = [
+        table for standing in standings for table in (standing.table, *standing.weeks)
+    ]
     alone = [table for table in board.tables if table.is_alone and table not in shown]
     if alone:
         yield draw_section(
-            "One system each", draw_marks(tabulate_alone(alone), kind="rank"), name="alone"
+            "One system each",
+            draw_marks(tabulate_alone(alone), kind="rank"),
+            name="alone",
         )
     if history:
         yield _draw_changes(history, names)
@@ -460,13 +504,17 @@ def _draw_changes(history: History, names: Names) -> Html:
     """Draw the changes as a section of the page."""
     if history.night < 2:
         text = "Nothing has changed since the first night."
-        return draw_section("What changed", tag("p", text, class_="cap"), name="changed")
+        return draw_section(
+            "What changed", tag("p", text, class_="cap"), name="changed"
+        )
     table, lines = tabulate_changes(history.changes, names)
     parts = [draw_list(summarise_changes(history.changes))]
     if table.rows:
         parts.append(draw_marks(table))
     parts += [tag("p", line, class_="cap") for line in lines]
-    return draw_section(f"What changed on {printable(history.date, 20)}", *parts, name="changed")
+    return draw_section(
+        f"What changed on {printable(history.date, 20)}", *parts, name="changed"
+    )
 
 
 def _draw_open(board: Board, enter: str) -> Iterator[Html]:
@@ -476,7 +524,9 @@ def _draw_open(board: Board, enter: str) -> Iterator[Html]:
     how = [ENTER]
     if enter:
         how += [" ", draw_link("How to enter", enter)]
-    yield draw_section("Open", draw_marks(tabulate_open(board)), tag("p", *how), name="open")
+    yield draw_section(
+        "Open", draw_marks(tabulate_open(board)), tag("p", *how), name="open"
+    )
 
 
 def _draw_remarks(board: Board) -> Iterator[Html]:
@@ -500,17 +550,23 @@ def _draw_remark(texts: Sequence[str]) -> Html:
 
 
 def _draw_method(standings: Sequence[ShownRanking]) -> Html:
-    """Describe how to read the marks, and by which rules and versions each ranking was made."""
+    """Describe how to read the marks, and by which rules and versions each
+    ranking was made.
+    """
     lines = [
-        "Dots are scores, lines their 95% intervals. Beside a rank: the 95 % confidence range of "
-        "the true rank (Holm's adjustment over all pairs of systems; of forecasters over those of "
+        "Dots are scores, lines their 95% intervals. Beside a rank: the 95 % "
+        "confidence range of "
+        "the true rank (Holm's adjustment over all pairs of systems; of forecasters "
+        "over those of "
         "each). Filled and shaded: could be first."
     ]
     for standing in standings:
         table = standing.table
         signature = format_signature(table.signature, table.dataset)
         lines += [f"{standing.title}: {signature}", *season_remarks(table)]
-    return draw_fold("How the ranking is made", *(tag("p", line) for line in lines), name="method")
+    return draw_fold(
+        "How the ranking is made", *(tag("p", line) for line in lines), name="method"
+    )
 
 
 # --- For plot ---
@@ -519,7 +575,12 @@ def _draw_method(standings: Sequence[ShownRanking]) -> Html:
 def _list_charts(standings: Sequence[ShownRanking]) -> dict[str, Chart]:
     """List the rankings as charts of intervals, then their histories."""
     charts = [
-        Chart(standing.name, standing.title, _describe_marks(standing), _tabulate(standing))
+        Chart(
+            standing.name,
+            standing.title,
+            _describe_marks(standing),
+            _tabulate(standing),
+        )
         for standing in standings
     ]
     charts += filter(None, map(history_chart, standings))

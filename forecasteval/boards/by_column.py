@@ -1,7 +1,8 @@
 """The rows of a board by the values of a column of the datasets: by topic, by source.
 
-Scores are made of stored results. A row over several datasets has those of all questions that the
-system was asked there, and they are not adjusted for how hard these were.
+Scores are made of stored results. A row over several datasets has those of all
+questions that the system was asked there, and they are not adjusted for how
+hard these were.
 """
 
 from __future__ import annotations
@@ -14,7 +15,12 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError, grouped_names, printable
 from forecasteval.common.records import JsonObject, question_key
 from forecasteval.common.statistics import mean
-from forecasteval.display.breakdown import break_down, list_columns, list_values, value_key
+from forecasteval.display.breakdown import (
+    break_down,
+    list_columns,
+    list_values,
+    value_key,
+)
 from forecasteval.display.tables import Column, Report, make_table
 from forecasteval.ranking.board import Board, RankedRow, RankedTable, Ranking
 from forecasteval.ranking.files import Parts
@@ -22,7 +28,8 @@ from forecasteval.ranking.files import Parts
 from .columns import count_questions, list_entries, list_part_columns, name_metric
 from .standings import find_weeks
 
-ReadResult = Callable[[str], JsonObject]  # a stored result by its name; {} if there is none
+# A stored result by its name; {} if there is none
+ReadResult = Callable[[str], JsonObject]
 _MAX_VALUES: Final = 50  # of a column, those with the most questions
 _VALUE: Final = "value"  # the key of what an item has in the column
 _KEYS: Final = ("question", "score", "outcome", "level", "cluster")
@@ -31,8 +38,11 @@ _KEYS: Final = ("question", "score", "outcome", "level", "cluster")
 # --- Scores ---
 
 
-def add_parts(board: Board, column: str, read_result: ReadResult) -> tuple[Board, list[str]]:
-    """Give the rows of a board their scores by the values of a column, from stored results.
+def add_parts(
+    board: Board, column: str, read_result: ReadResult
+) -> tuple[Board, list[str]]:
+    """Give the rows of a board their scores by the values of a column, from
+    stored results.
 
     Also returns a message if no result has the column.
     """
@@ -47,7 +57,9 @@ def add_parts(board: Board, column: str, read_result: ReadResult) -> tuple[Board
         for row in table.rows:
             by_week = (items[id(week)].get(row.system_name, ()) for week in weeks)
             of_row = [item for week in by_week for item in week]
-            parts = _score_parts(table, of_row) if of_row else reader.read_parts(table, row)
+            parts = (
+                _score_parts(table, of_row) if of_row else reader.read_parts(table, row)
+            )
             rows.append(replace(row, by=parts))
         return replace(table, rows=_keep_frequent(rows))
 
@@ -57,12 +69,16 @@ def add_parts(board: Board, column: str, read_result: ReadResult) -> tuple[Board
     if not any(row.by for table in tables for row in table.rows):
         known = ", ".join(sorted(reader.known)) or "none"
         name = printable(column, 60)
-        messages.append(f"no result has the column {name}; columns of the datasets: {known}")
+        messages.append(
+            f"no result has the column {name}; columns of the datasets: {known}"
+        )
     return replace(board, pooled=pooled, tables=tables, by=column), messages
 
 
 class _Reader:
-    """A reader of one column of stored results; `known` are the columns of those without it."""
+    """A reader of one column of stored results; `known` are the columns of
+    those without it.
+    """
 
     def __init__(self, column: str, read_result: ReadResult) -> None:
         self.column = column
@@ -70,8 +86,8 @@ class _Reader:
         self.known: set[str] = set()
 
     def read_row(self, row: RankedRow) -> Sequence[JsonObject]:
-        """Read the items of a system, with the mean score of its runs; none if a run lacks the
-        column, as those that version 3.2.0 stored do.
+        """Read the items of a system, with the mean score of its runs; none if a run
+        lacks the column, as those that version 3.2.0 stored do.
         """
         runs = [self._read_items(file.name) for file in row.files]
         if not all(runs):
@@ -96,7 +112,9 @@ class _Reader:
         if table.kind != "forecasters":
             return {}
         stored = self.read_result(table.name)
-        self.known.update(key.removeprefix("by_") for key in stored if key.startswith("by_"))
+        self.known.update(
+            key.removeprefix("by_") for key in stored if key.startswith("by_")
+        )
         parts = {}
         for value, part in stored.get(f"by_{self.column}", {}).items():
             scores = part["forecasters"].get(row.name, {})
@@ -116,8 +134,12 @@ def _mean_item(runs: Sequence[JsonObject]) -> JsonObject:
 
 
 def _score_parts(table: Ranking, items: Sequence[JsonObject]) -> Parts:
-    """Score the questions of each value; levels that are left out of the ranking do not count."""
-    weights = {str(level): weight for level, weight in table.weights.items() if level != ""}
+    """Score the questions of each value; levels that are left out of the
+    ranking do not count.
+    """
+    weights = {
+        str(level): weight for level, weight in table.weights.items() if level != ""
+    }
     if weights:
         items = [item for item in items if str(item["level"]) in weights]
     low, high, _ = table.scale
@@ -131,13 +153,17 @@ def _score_parts(table: Ranking, items: Sequence[JsonObject]) -> Parts:
 
 
 def _keep_frequent(rows: Sequence[Any]) -> list[Any]:
-    """Keep the values with the most questions; a column of authors may have thousands."""
+    """Keep the values with the most questions; a column of authors may
+    have thousands.
+    """
     counts = count_questions(rows)
     if len(counts) <= _MAX_VALUES:
         return list(rows)
     kept = {value for value, _ in counts.most_common(_MAX_VALUES)}
     return [
-        replace(row, by={value: part for value, part in row.by.items() if value in kept})
+        replace(
+            row, by={value: part for value, part in row.by.items() if value in kept}
+        )
         for row in rows
     ]
 
@@ -153,12 +179,23 @@ def report_parts(table: Ranking, column: str) -> Report:
     columns = [part for part in list_part_columns(table, column) if part.title]
     if not columns:
         return [f"None of these results was stored with a column {name}.", ""]
-    parts = make_table([Column("System", attrgetter("shown")), *columns], list_entries(table))
-    return [title_parts(table, column), "", parts, "", *describe_parts(table, column), ""]
+    parts = make_table(
+        [Column("System", attrgetter("shown")), *columns], list_entries(table)
+    )
+    return [
+        title_parts(table, column),
+        "",
+        parts,
+        "",
+        *describe_parts(table, column),
+        "",
+    ]
 
 
 def title_parts(table: Ranking, column: str) -> str:
-    """Title the scores by a column, with their metric where the table may have another one."""
+    """Title the scores by a column, with their metric where the table may
+    have another one.
+    """
     title = f"By {printable(column, 40)}"
     if table.kind != "forecasters" and table.scale.sign > 0:
         return title
@@ -170,13 +207,17 @@ def title_parts(table: Ranking, column: str) -> str:
 
 
 def describe_parts(table: Ranking, column: str) -> list[str]:
-    """Count how many questions have each value, and which systems have no scores by the column."""
+    """Count how many questions have each value, and which systems have no scores
+    by the column.
+    """
     counts = count_questions(table.rows)
     values = sorted(counts, key=value_key)
     sizes = ", ".join(f"{printable(value, 24)} {counts[value]}" for value in values)
     lines = [f"{table.unit.capitalize()}s: {sizes}."]
     if table.datasets or table.unit == "event":
-        lines.append(f"Scores are means of the {table.unit}s that each has, not adjusted.")
+        lines.append(
+            f"Scores are means of the {table.unit}s that each has, not adjusted."
+        )
     asked = {row.name: sum(part["n"] for part in row.by.values()) for row in table.rows}
     fewer = [name for name, count in asked.items() if 0 < count < max(asked.values())]
     if fewer:

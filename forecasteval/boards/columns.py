@@ -1,10 +1,11 @@
-"""The columns of rankings, declared once: text, Markdown, LaTeX, CSV, frames and pages show these.
+"""The columns of rankings, declared once: text, Markdown, LaTeX, CSV, frames and
+pages show these.
 
-A column stands in text if it has a title, in CSV and frames if it has a key, and in the rows of a
-page if it has a head. To add one, add a `Column` to `list_columns`. What it shows is a field of a
-row (`ranking/board.py`, whose `schema` is then raised), made by `describe_system` in
-`ranking/datasets.py`, over all weeks by `PooledFit.rows`. Tables of several `-f`, of one system
-each, and of `compare` have columns of their own.
+A column stands in text if it has a title, in CSV and frames if it has a key, and in the
+rows of a page if it has a head. To add one, add a `Column` to `list_columns`. What it
+shows is a field of a row (`ranking/board.py`, whose `schema` is then raised), made by
+`describe_system` in `ranking/datasets.py`, over all weeks by `PooledFit.rows`. Tables
+of several `-f`, of one system each, and of `compare` have columns of their own.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Entry(NamedTuple):
 def list_entries(table: Ranking) -> list[Entry]:
     """Name the rows of a ranking."""
     names = choose_names(table.rows)
-    return [Entry(table, row, shown) for row, shown in zip(table.rows, names, strict=True)]
+    return [
+        Entry(table, row, shown) for row, shown in zip(table.rows, names, strict=True)
+    ]
 
 
 def list_columns(table: Ranking) -> list[Column]:
@@ -107,8 +110,8 @@ def _number(title: str, key: str = "", **more: Any) -> Column:
 
 
 def _first_columns(table: Ranking, name: str, score: str, head: str) -> list[Column]:
-    """Rank, name, score and interval, and the ranks that no test contradicts; a page draws the
-    interval.
+    """Rank, name, score and interval, and the ranks that no test contradicts; a page
+    draws the interval.
     """
     return [
         _number("Rank", page="rk", head="Rank"),
@@ -149,13 +152,17 @@ def run_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
     if not any(row.runs for row in rows):
         return []
     return [
-        Column("Runs", lambda entry: len(entry.row.files), "number", spare=750, key="runs"),
+        Column(
+            "Runs", lambda entry: len(entry.row.files), "number", spare=750, key="runs"
+        ),
         _number("Run SD", "run_deviation", spare=751),
     ]
 
 
 def _gain_columns(rows: Sequence[FileRow]) -> list[Column]:
-    """Return what results of the same table add to the score, if somebody was asked with them."""
+    """Return what results of the same table add to the score, if somebody was
+    asked with them.
+    """
     if all(row.gain is None for row in rows):
         return []
     return [
@@ -173,7 +180,8 @@ WEEK_COLUMNS: Final = (
 
 
 def unread_columns(rows: Sequence[ScoredRow | SeasonRow]) -> list[Column]:
-    """Return how many answers have no score, came late or were taken back, and lists are padded.
+    """Return how many answers have no score, came late or were taken back, and
+    lists are padded.
 
     Text always has the first two, pages only what there is some of.
     """
@@ -207,7 +215,9 @@ def _about_columns(rows: Sequence[RankedRow]) -> list[Column]:
         columns.append(Column("Organisation", _format_organisation, spare=1000))
     if any(row.about.cost is not None for row in rows):
         title = "Cost per question"
-        columns.append(Column(title, _format_cost, "number", spare=1001, page="n vs", head="Cost"))
+        columns.append(
+            Column(title, _format_cost, "number", spare=1001, page="n vs", head="Cost")
+        )
     return columns
 
 
@@ -273,19 +283,27 @@ NOTES: Final = Column("Notes", lambda entry: describe_notes(entry.row), key="not
 
 
 def list_part_columns(table: Ranking, column: str) -> list[Column]:
-    """List the columns of the values of a column; text and pages have the scores alone."""
+    """List the columns of the values of a column; text and pages have
+    the scores alone.
+    """
     best = table.scale.best
     columns = []
-    for spare, value in enumerate(sorted(count_questions(table.rows), key=value_key), 1):
+    for spare, value in enumerate(
+        sorted(count_questions(table.rows), key=value_key), 1
+    ):
         title = printable(value, 24)
         key = f"{column}={value}"
         low = partial(_find_end, value, 0)
         high = partial(_find_end, value, 1)
-        score = Column(title, partial(_find_part, value, "score"), "number", best, spare, page="c")
+        score = Column(
+            title, partial(_find_part, value, "score"), "number", best, spare, page="c"
+        )
         columns.append(replace(score, key=key, head=title))
         columns.append(Column("", low, "number", key=f"{key} low"))
         columns.append(Column("", high, "number", key=f"{key} high"))
-        columns.append(Column("", partial(_find_part, value, "n"), "number", key=f"{key} n"))
+        columns.append(
+            Column("", partial(_find_part, value, "n"), "number", key=f"{key} n")
+        )
     return columns
 
 
@@ -316,12 +334,15 @@ _ENDS: Final = {
     "ranks": ("rank_low", "rank_high"),
     "gain_interval": ("gain_low", "gain_high"),
 }
-_ABOUT_KEYS: Final = {"Organisation": "about_organisation", "Cost per question": "about_cost"}
+_ABOUT_KEYS: Final = {
+    "Organisation": "about_organisation",
+    "Cost per question": "about_cost",
+}
 
 
 def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
-    """List the keys of a board's CSV as they are declared, and its rows by them; None is what a row
-    does not have.
+    """List the keys of a board's CSV as they are declared, and its rows by them; None
+    is what a row does not have.
     """
     records = []
     for table in board.rankings:
@@ -332,7 +353,9 @@ def flatten_board(board: Board) -> tuple[list[str], list[dict[str, object]]]:
 
 
 def name_keys(board: Board) -> dict[str, list[str]]:
-    """List the keys of a board's CSV by the names of the columns that tables show for them."""
+    """List the keys of a board's CSV by the names of the columns that tables
+    show for them.
+    """
     keys_by_name: defaultdict[str, list[str]] = defaultdict(list)
     for table in board.rankings:
         for column in [*list_columns(table), *list_part_columns(table, board.by)]:
@@ -346,8 +369,8 @@ def name_keys(board: Board) -> dict[str, list[str]]:
 
 
 def _flatten_entry(entry: Entry, columns: Sequence[Column]) -> dict[str, object]:
-    """Make the values of a row by the keys of columns, an interval as its two ends, between what
-    tables say of all their rows.
+    """Make the values of a row by the keys of columns, an interval as its two ends,
+    between what tables say of all their rows.
     """
     table, row, *_ = entry
     dataset = table.dataset

@@ -1,5 +1,5 @@
-"""The page of a comparison: what is better and by how much, by level, and the questions that decide
-it with both answers.
+"""The page of a comparison: what is better and by how much, by level, and the questions
+that decide it with both answers.
 """
 
 from __future__ import annotations
@@ -75,25 +75,37 @@ from forecasteval.ranking.scale import Level
 from forecasteval.ranking.systems import ALPHA
 
 from .standings import draw_score, list_names, place_score
-from .tables import AnyComparison, compared_datasets, in_series, list_verdicts, season_remarks
+from .tables import (
+    AnyComparison,
+    compared_datasets,
+    in_series,
+    list_verdicts,
+    season_remarks,
+)
 
-_MAX_SYSTEMS: Final = 4  # of more the page shows no questions: they would be of ten pairs
+# Of more the page shows no questions: they would be of ten pairs
+_MAX_SYSTEMS: Final = 4
 _LEGEND: Final = (
-    f"Filled in the colour of the better system: decided (p < {ALPHA} with Holm’s adjustment; of "
+    f"Filled in the colour of the better system: decided (p < {ALPHA} with Holm’s "
+    "adjustment; of "
     "levels, an interval without 0). Lines: 95% intervals, not adjusted."
 )
 Texts = Mapping[str, Mapping[str, Cell]]  # of a run's questions, by id and title
 
 
 def make_page(
-    comparison: AnyComparison, results: Sequence[JsonObject], tables: Mapping[str, Table]
+    comparison: AnyComparison,
+    results: Sequence[JsonObject],
+    tables: Mapping[str, Table],
 ) -> Page:
-    """Make the page of a comparison, with the questions of the `results` that it compares, and
-    `tables` of its differences by the values of columns.
+    """Make the page of a comparison, with the questions of the `results` that it
+    compares, and `tables` of its differences by the values of columns.
     """
     names = [_format_name(row.name) for row in comparison.systems]
     size = show_count(comparison.resolved, "question") + in_series(comparison.n_series)
-    where = f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
+    where = (
+        f"{printable(comparison.dataset or 'without a dataset', 120)} · the same {size}"
+    )
     if comparison.datasets:
         where = f"{show_count(len(comparison.datasets), 'dataset')} · {size}"
     title = f"Comparison of {len(names)} systems"
@@ -110,7 +122,9 @@ def make_page(
         partial(_draw_body, comparison, results, tables),
         partial(_list_charts, comparison),
         verdict,
-        signature=format_signature({"evaluator": comparison.benchmark, **comparison.signature}),
+        signature=format_signature(
+            {"evaluator": comparison.benchmark, **comparison.signature}
+        ),
     )
 
 
@@ -133,8 +147,14 @@ def _choose_better(comparison: AnyComparison, difference: float) -> str:
 
 
 def _describe_first(comparison: AnyComparison) -> str:
-    """Describe which systems the first one is better than, and which it cannot be told from."""
-    verbs = {"A": "is better than", "B": "is worse than", "": "cannot be told apart from"}
+    """Describe which systems the first one is better than, and which it
+    cannot be told from.
+    """
+    verbs = {
+        "A": "is better than",
+        "B": "is worse than",
+        "": "cannot be told apart from",
+    }
     pairs = comparison.pairs[: len(comparison.systems) - 1]
     groups = group_by(pairs, partial(_decide, comparison))
     verdicts = []
@@ -154,7 +174,9 @@ def _decide(comparison: AnyComparison, pair: Pair) -> str:
 
 
 def _count_unread(comparison: AnyComparison, names: Sequence[str]) -> str:
-    """Count the answers of each system that are missing or could not be read, and padded lists."""
+    """Count the answers of each system that are missing or could not be read,
+    and padded lists.
+    """
     systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
     unread = _format_counts(names, [row.missing + row.unparsed for row in systems])
     text = f"missing or unreadable: {unread or 'none'}"
@@ -173,8 +195,8 @@ def _format_counts(names: Sequence[str], counts: Sequence[int]) -> str:
 
 
 class _DifferenceLine(NamedTuple):
-    """A line of differences: `values` have the difference and its interval; `tallies` count wins,
-    ties and losses, of which there may be fewer than `n`.
+    """A line of differences: `values` have the difference and its interval; `tallies`
+    count wins, ties and losses, of which there may be fewer than `n`.
     """
 
     title: str
@@ -193,10 +215,14 @@ def _list_lines(comparison: AnyComparison, pair: Pair) -> Iterator[_DifferenceLi
     if pair.n_shared != comparison.resolved:
         shared = f"both took part in {pair.n_shared}, whose wins are counted"
     tallies = [*pair.levels.values()]
-    yield _DifferenceLine("All questions", shared, comparison.resolved, scores, pair, tallies)
+    yield _DifferenceLine(
+        "All questions", shared, comparison.resolved, scores, pair, tallies
+    )
     if both := pair.both_read:
         title = "Both answered readably"
-        yield _DifferenceLine(title, "", both.n, both.scores, both, [*both.levels.values()])
+        yield _DifferenceLine(
+            title, "", both.n, both.scores, both, [*both.levels.values()]
+        )
     weights = read_weights(comparison.signature)
     for level, difference in comparison.list_levels(pair).items():
         if not level:
@@ -206,7 +232,9 @@ def _list_lines(comparison: AnyComparison, pair: Pair) -> Iterator[_DifferenceLi
         count = comparison.level_counts[level]
         tally = pair.levels[level]
         scores_of_level = difference.scores
-        yield _DifferenceLine(title, remark, count, scores_of_level, difference, [tally])
+        yield _DifferenceLine(
+            title, remark, count, scores_of_level, difference, [tally]
+        )
 
 
 def _draw_summary(comparison: AnyComparison) -> Html:
@@ -218,11 +246,16 @@ def _draw_summary(comparison: AnyComparison) -> Html:
 
 def _draw_levels(comparison: AnyComparison, pair: Pair) -> Html:
     table = _tabulate(comparison, "Questions", _list_lines(comparison, pair))
-    return _draw_lines(comparison, table, ["all"], (_format_name(pair.a), _format_name(pair.b)))
+    return _draw_lines(
+        comparison, table, ["all"], (_format_name(pair.a), _format_name(pair.b))
+    )
 
 
 def _draw_lines(
-    comparison: AnyComparison, table: Table, styles: Sequence[str | None], names: tuple[str, str]
+    comparison: AnyComparison,
+    table: Table,
+    styles: Sequence[str | None],
+    names: tuple[str, str],
 ) -> Html:
     a, b = names
     left = span("la", cut_middle(a, 24), " better")
@@ -244,7 +277,9 @@ def _tabulate_pairs(comparison: AnyComparison) -> Table:
     return _tabulate(comparison, "Pairs", lines)
 
 
-def _tabulate(comparison: AnyComparison, title: str, lines: Iterable[_DifferenceLine]) -> Table:
+def _tabulate(
+    comparison: AnyComparison, title: str, lines: Iterable[_DifferenceLine]
+) -> Table:
     """Make the table of differences that the page and `plot` draw."""
     columns = [
         Column(title, attrgetter("title")),
@@ -282,12 +317,17 @@ def _mark(comparison: AnyComparison, line: _DifferenceLine) -> IntervalCell:
 
 
 def _draw_matrix(comparison: AnyComparison) -> Html:
-    """Draw the difference of each row's system from each column's; coloured if it is decided."""
+    """Draw the difference of each row's system from each column's; coloured if
+    it is decided.
+    """
     names = [row.name for row in comparison.systems]
     pairs = {(pair.a, pair.b): (pair, 1) for pair in comparison.pairs}
     pairs |= {(pair.b, pair.a): (pair, -1) for pair in comparison.pairs}
     largest = max(abs(pair.difference) for pair in comparison.pairs) or 1.0
-    heads = [Head("System"), *(Head(cut_middle(_format_name(name), 14), "c") for name in names)]
+    heads = [
+        Head("System"),
+        *(Head(cut_middle(_format_name(name), 14), "c") for name in names),
+    ]
     lines = []
     for name in names:
         cells = [join(_format_name(name))]
@@ -297,7 +337,8 @@ def _draw_matrix(comparison: AnyComparison) -> Html:
         lines.append(TableLine(cells))
     note = (
         "The score of the row less that of the column. Coloured: decided "
-        f"(p < {ALPHA} with Holm’s adjustment), blue where the row is better. Without colour: not "
+        f"(p < {ALPHA} with Holm’s adjustment), blue where the row is better. Without "
+        "colour: not "
         "told apart."
     )
     title = "Every system against every other"
@@ -320,10 +361,14 @@ def _draw_difference(
 
 
 def _draw_datasets(comparison: AnyComparison) -> Html:
-    """Draw the differences from the first system on each dataset, with their intervals."""
+    """Draw the differences from the first system on each dataset, with
+    their intervals.
+    """
     table = compared_datasets(comparison)
     first = _format_name(comparison.systems[0].name)
-    note = f"{first} less the other system. Lines: 95% intervals of the questions alone."
+    note = (
+        f"{first} less the other system. Lines: 95% intervals of the questions alone."
+    )
     drawn = draw_scroll("By dataset", draw_marks(table))
     return draw_section("By dataset", drawn, note=note, name="datasets")
 
@@ -343,14 +388,18 @@ def _draw_tally(tallies: Sequence[Tally]) -> Html:
 
 
 _DIFFERENCE: Final = Column("A − B", _format_difference, "number", page="n sc")
-_WINS: Final = Column("A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k")
+_WINS: Final = Column(
+    "A wins · ties · B wins", lambda line: _draw_tally(line.tallies), page="w k"
+)
 
 
 # --- Questions ---
 
 
 class _Side(NamedTuple):
-    """One of two systems: letter and name, its items in one order, and the texts of questions."""
+    """One of two systems: letter and name, its items in one order, and the
+    texts of questions.
+    """
 
     name: str
     items: Sequence[Item]
@@ -366,10 +415,12 @@ class _ComparedQuestion(NamedTuple):
 
 
 def _draw_body(
-    comparison: AnyComparison, results: Sequence[JsonObject], tables: Mapping[str, Table]
+    comparison: AnyComparison,
+    results: Sequence[JsonObject],
+    tables: Mapping[str, Table],
 ) -> Iterator[Html]:
-    """Draw the values of columns and the questions that decide it, of each pair of a few systems;
-    over all weeks how the model is made.
+    """Draw the values of columns and the questions that decide it, of each pair of a
+    few systems; over all weeks how the model is made.
     """
     if len(comparison.systems) > 2:
         yield _draw_matrix(comparison)
@@ -382,7 +433,10 @@ def _draw_body(
         yield draw_section("How weeks are compared", *remarks, note=_MODEL)
         return
     if len(comparison.systems) > _MAX_SYSTEMS:
-        few = f"The page of a comparison of up to {_MAX_SYSTEMS} systems shows their questions."
+        few = (
+            f"The page of a comparison of up to {_MAX_SYSTEMS} systems shows their "
+            "questions."
+        )
         yield tag("p", few, class_="cap")
         return
     systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
@@ -401,7 +455,9 @@ def _draw_body(
         questions = _draw_questions(comparison, number, a, b, rows[:limit])
         if not is_single:
             levels = _draw_levels(comparison, pair)
-            yield draw_fold(_format_pair(pair), levels, questions, note=note, name=f"p{number}")
+            yield draw_fold(
+                _format_pair(pair), levels, questions, note=note, name=f"p{number}"
+            )
             continue
         if rows:
             note += " Bars: what a question adds to A − B. A row opens to both answers."
@@ -409,23 +465,30 @@ def _draw_body(
 
 
 def _count_differing(comparison: AnyComparison, count: int, limit: int) -> str:
-    """Count how many questions have different scores, and how many of them are shown."""
+    """Count how many questions have different scores, and how many of
+    them are shown.
+    """
     equal = comparison.resolved - count
     verb = "is" if equal == 1 else "are"
-    note = f"{show_count(count, 'question')} with different scores; {equal} {verb} equal."
+    note = (
+        f"{show_count(count, 'question')} with different scores; {equal} {verb} equal."
+    )
     if count > limit:
         note += f" The first {limit}."
     return note
 
 
 _MODEL: Final = (
-    "The difference is that of the table over all weeks: its model estimates how hard each week is "
+    "The difference is that of the table over all weeks: its model estimates how hard "
+    "each week is "
     "from all systems."
 )
 
 
 def _read_texts(result: JsonObject, copies: int) -> Texts:
-    """Read the texts on the run's page; {} without a page, or if so many copies are too long."""
+    """Read the texts on the run's page; {} without a page, or if so many
+    copies are too long.
+    """
     if not isinstance(result, Results):
         return {}
     try:
@@ -439,7 +502,9 @@ def _read_texts(result: JsonObject, copies: int) -> Texts:
     return texts
 
 
-def _list_differing(comparison: AnyComparison, a: _Side, b: _Side) -> list[_ComparedQuestion]:
+def _list_differing(
+    comparison: AnyComparison, a: _Side, b: _Side
+) -> list[_ComparedQuestion]:
     """List the questions on which two scores differ, first those that add most to the
     difference.
     """
@@ -458,14 +523,22 @@ def _share_questions(comparison: AnyComparison) -> dict[Level, float]:
     weights = read_weights(comparison.signature)
     counts = comparison.level_counts
     is_fixed = comparison.signature.get("fixed_weights")
-    total = fsum(weight for level, weight in weights.items() if is_fixed or level in counts)
+    total = fsum(
+        weight for level, weight in weights.items() if is_fixed or level in counts
+    )
     return {level: weights[level] / total / count for level, count in counts.items()}
 
 
 def _draw_questions(
-    comparison: AnyComparison, number: int, a: _Side, b: _Side, rows: Sequence[_ComparedQuestion]
+    comparison: AnyComparison,
+    number: int,
+    a: _Side,
+    b: _Side,
+    rows: Sequence[_ComparedQuestion],
 ) -> Html:
-    """Draw the questions of a pair with what filters them; nothing if there are none."""
+    """Draw the questions of a pair with what filters them; nothing if
+    there are none.
+    """
     if not rows:
         return Html()
     name = f"pair{number}"
@@ -476,7 +549,9 @@ def _draw_questions(
         prefix = "q"
     keys = make_keys((row.a["id"] for row in rows), prefix)
     counts = Counter(_choose_better(comparison, row.adds) for row in rows)
-    better = [Choice(side, f"{side} better {count}") for side, count in sorted(counts.items())]
+    better = [
+        Choice(side, f"{side} better {count}") for side, count in sorted(counts.items())
+    ]
     levels = draw_levels(name, (row.a.get("level") for row in rows))
     chips = draw_chips(name, "better", better, "seg")
     bar = draw_bar(name, "questions", levels, chips, first=first)
@@ -486,7 +561,10 @@ def _draw_questions(
     shown = []
     for row, key in zip(rows, keys, strict=True):
         cells = _draw_cells(comparison, row, largest, digits, a.texts)
-        data = {"level": row.a.get("level") or "", "better": _choose_better(comparison, row.adds)}
+        data = {
+            "level": row.a.get("level") or "",
+            "better": _choose_better(comparison, row.adds),
+        }
         truth = [("Truth", show_text(show_truth(row.a.get("truth") or "")))]
         inside = draw_inside(key, truth, _list_texts(a, b, row), row.a["id"])
         shown.append(OpenRow(key, cells, data, inside))
@@ -494,15 +572,23 @@ def _draw_questions(
 
 
 def _draw_cells(
-    comparison: AnyComparison, row: _ComparedQuestion, largest: float, digits: int, texts: Texts
+    comparison: AnyComparison,
+    row: _ComparedQuestion,
+    largest: float,
+    digits: int,
+    texts: Texts,
 ) -> list[Html]:
-    """Draw what a question adds, its first line and truth, and both scores with what was read."""
+    """Draw what a question adds, its first line and truth, and both scores with
+    what was read.
+    """
     item, other, adds = row
     kind = ""
     if _choose_better(comparison, adds) == "A":
         kind = "a"
     bar = draw_bar_of(abs(adds) / largest, kind)
-    added = tag("span", show_signed(adds, digits), bar, class_="co", title=f"{adds:.6f}")
+    added = tag(
+        "span", show_signed(adds, digits), bar, class_="co", title=f"{adds:.6f}"
+    )
     level = span("lv", format_level(item.get("level")))
     cells = [added, level, tag("span", *_draw_question(item, texts))]
     for answer in (item, other):
@@ -528,7 +614,9 @@ def _draw_question(item: Item, texts: Texts) -> list[str]:
 
 
 def _list_texts(a: _Side, b: _Side, row: _ComparedQuestion) -> list[tuple[str, Cell]]:
-    """List what the runs' pages have of a question: what each system said, then what it is."""
+    """List what the runs' pages have of a question: what each system said,
+    then what it is.
+    """
     answers: list[tuple[str, Cell]] = []
     others: dict[str, Cell] = {}
     for side, item in ((a, row.a), (b, row.b)):
@@ -545,4 +633,6 @@ def _list_texts(a: _Side, b: _Side, row: _ComparedQuestion) -> list[tuple[str, C
 def _list_charts(comparison: AnyComparison) -> dict[str, Chart]:
     """List what `plot` draws: the differences of all pairs."""
     table = _tabulate_pairs(comparison)
-    return {"differences": Chart("differences", "Difference of the scores", _LEGEND, table)}
+    return {
+        "differences": Chart("differences", "Difference of the scores", _LEGEND, table)
+    }

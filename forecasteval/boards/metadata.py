@@ -17,10 +17,11 @@ _LONGEST: Final = 255  # characters of a name before it is cut in its middle
 
 
 def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
-    """Give the rows of a board their `about`, and the board the systems `without_result`.
+    """Give the rows of a board their `about`, and the board the systems
+    `without_result`.
 
-    A display name that is the name or a file name of another system is left out, as a row would
-    pass for that system's. Returns these mistakes, too.
+    A display name that is the name or a file name of another system is left out, as a
+    row would pass for that system's. Returns these mistakes, too.
     """
     rows: list[RankedRow] = [row for table in board.rankings for row in table.rows]
     taken = systems.find_taken((row.system_name, row.name) for row in rows)
@@ -53,7 +54,9 @@ def add_about(board: Board, systems: Systems) -> tuple[Board, list[str]]:
 
 
 def _count_costs(board: Board, systems: Systems) -> dict[str, float]:
-    """Count what a question cost each system whose prices are known, over all of its files."""
+    """Count what a question cost each system whose prices are known, over
+    all of its files.
+    """
     usage: dict[str, Counter[str]] = {}
     for table in board.tables:
         for row in table.rows:
@@ -63,22 +66,25 @@ def _count_costs(board: Board, systems: Systems) -> dict[str, float]:
     for system, counts in usage.items():
         if counts["replies"] and system in systems.prices:
             of_prompts, of_replies = systems.prices[system]
-            total = counts["prompt_tokens"] * of_prompts + counts["completion_tokens"] * of_replies
+            total = (
+                counts["prompt_tokens"] * of_prompts
+                + counts["completion_tokens"] * of_replies
+            )
             # Four digits: prices of providers have two or three.
             costs[system] = float(f"{total / 1e6 / counts['replies']:.4g}")
     return costs
 
 
 def choose_names(rows: Sequence[RankedRow]) -> list[str]:
-    """Make the display name of each row, or that of its file, and both where several have
-    the same.
+    """Make the display name of each row, or that of its file, and both where several
+    have the same.
     """
     return show_names([(row.about.name, row.name) for row in rows])
 
 
 def name_systems(board: Board) -> dict[str, str]:
-    """Return the name that every system has on all of a board: its display name, or that of its
-    files.
+    """Return the name that every system has on all of a board: its display name, or
+    that of its files.
     """
     tables = reversed(board.rankings)
     shown = {row.system_name: row.about.name for table in tables for row in table.rows}
@@ -87,7 +93,8 @@ def name_systems(board: Board) -> dict[str, str]:
 
 
 def show_names(pairs: Sequence[tuple[str, str]]) -> list[str]:
-    """Show display names, or own names where there are none, so that no two are the same.
+    """Show display names, or own names where there are none, so that no
+    two are the same.
 
     >>> show_names([("X", "a"), ("X", "b"), ("", "c")])
     ['X (a)', 'X (b)', 'c']

@@ -38,7 +38,9 @@ def draw_questions(standing: ShownRanking, table: Ranking, name: str) -> Html:
     page = next(filter(None, map(standing.page_of, files)), None)
     has_truths = any("truth" in item for item in items)
     lines = []
-    for question, key in zip(shown, make_keys(question.id for question in shown), strict=True):
+    for question, key in zip(
+        shown, make_keys(question.id for question in shown), strict=True
+    ):
         item = by_id.get(as_text(question.id), {})
         text = show_text(str(item.get("prompt") or question.id), 200)
         link = tag("a", text, href=f"{page}#{key}") if page else text
@@ -49,9 +51,16 @@ def draw_questions(standing: ShownRanking, table: Ranking, name: str) -> Html:
         lines.append(TableLine(cells))
     note = "Hardest first: the mean score of all systems."
     if len(table.questions) > _SHOWN:
-        note += f" {_SHOWN} of {len(table.questions)} questions; all of them are in {BOARD}.json."
+        note += (
+            f" {_SHOWN} of {len(table.questions)} questions; all of them are in "
+            f"{BOARD}.json."
+        )
     title = f"Questions of {table.label}: {format_size(table)}"
-    heads = [Head("Mean", "c"), Head("Question"), *([Head("Truth", "k")] if has_truths else [])]
+    heads = [
+        Head("Mean", "c"),
+        Head("Question"),
+        *([Head("Truth", "k")] if has_truths else []),
+    ]
     drawn = [draw_table(heads, lines, "few", name=name), draw_more(len(lines))]
     draw = draw_section if name == "questions1" else draw_fold
     return draw(title, *drawn, note=note, name=f"of-{name}")

@@ -77,7 +77,9 @@ class Reason:
 
 @dataclass(frozen=True)
 class ChangedQuestion:
-    """A question of a changed kind, with its truth or Std before and now where these differ."""
+    """A question of a changed kind, with its truth or Std before and now
+    where these differ.
+    """
 
     id: str
     before: str | None = None
@@ -86,7 +88,9 @@ class ChangedQuestion:
 
 @dataclass(frozen=True)
 class QuestionChange:
-    """A kind of change of a dataset's questions: a code, how many there are, and the first ones."""
+    """A kind of change of a dataset's questions: a code, how many there are, and
+    the first ones.
+    """
 
     code: str
     count: int
@@ -113,7 +117,9 @@ def _describe_question_change(change: QuestionChange) -> str:
 def _name_question(question: ChangedQuestion) -> str:
     if question.before == question.now:
         return question.id
-    before, now = ("–" if value is None else value for value in (question.before, question.now))
+    before, now = (
+        "–" if value is None else value for value in (question.before, question.now)
+    )
     return f"{question.id} ({before} → {now})"
 
 
@@ -127,7 +133,9 @@ def describe_reasons(reasons: Sequence[Reason]) -> str:
     """
     groups = group_by(reasons, lambda reason: tuple(reason.datasets))
     texts = [
-        " ".join(filter(None, [format_datasets(datasets), ", ".join(map(_describe, group))]))
+        " ".join(
+            filter(None, [format_datasets(datasets), ", ".join(map(_describe, group))])
+        )
         for datasets, group in groups.items()
     ]
     return "; ".join(texts)
@@ -143,7 +151,8 @@ def _describe(reason: Reason) -> str:
 def format_datasets(names: Iterable[str]) -> str:
     """Name up to two datasets; count them if there are more.
 
-    >>> format_datasets(["250915.json", "250922.json", "250915.json"]), format_datasets("abc")
+    >>> format_datasets(["250915.json", "250922.json", "250915.json"]),
+        format_datasets("abc")
     ('250915, 250922', '3 datasets')
     """
     labels = dict.fromkeys(map(label_dataset, names))

@@ -1,5 +1,5 @@
-"""Boards and comparisons as reports for the screen and notebooks, and a board as CSV and
-Markdown.
+"""Boards and comparisons as reports for the screen and notebooks, and a board as
+CSV and Markdown.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ PAIRS: Final = 10  # whose questions a comparison shows
 
 
 def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
-    """Report the tables of a board, what changed last, and the files that could not be scored.
+    """Report the tables of a board, what changed last, and the files that could
+    not be scored.
 
     Tables of one system each are one table, below those of several.
     """
@@ -64,22 +65,32 @@ def board_report(board: Board, changes: Sequence[Change] = ()) -> Report:
             report += report_parts(table, board.by)
     for benchmark, tables in group_by(alone, lambda table: table.benchmark).items():
         title = f"Leaderboard  {benchmark}, one system{lower_is_better(tables[0])}"
-        signatures = dict.fromkeys(format_signature(table.signature) for table in tables)
+        signatures = dict.fromkeys(
+            format_signature(table.signature) for table in tables
+        )
         report += [Heading(title), "", tabulate_alone(tables), "", *signatures, ""]
     report += board.remarks
     if changes:
-        report += [Heading("What changed last"), *changes_report(changes, name_systems(board)), ""]
+        report += [
+            Heading("What changed last"),
+            *changes_report(changes, name_systems(board)),
+            "",
+        ]
     if board.open:
         report += [Heading("Open"), tabulate_open(board), "", ENTER, ""]
     report += [f"failed: {files}: {reason}" for files, reason in list_failed(board)]
-    report += [f"withdrawn by the owner of the board: {text}" for text in list_withdrawn(board)]
-    report += [f"removed after the questions closed: {text}" for text in list_removed(board)]
+    report += [
+        f"withdrawn by the owner of the board: {text}" for text in list_withdrawn(board)
+    ]
+    report += [
+        f"removed after the questions closed: {text}" for text in list_removed(board)
+    ]
     return report + describe_waiting(board)
 
 
 def comparison_report(comparison: AnyComparison) -> Report:
-    """Report the verdicts, the systems, the pairs, and on one dataset the questions that move
-    them.
+    """Report the verdicts, the systems, the pairs, and on one dataset the questions
+    that move them.
     """
     report: Report = [*list_verdicts(comparison), ""]
     dataset = comparison.dataset
@@ -94,7 +105,9 @@ def comparison_report(comparison: AnyComparison) -> Report:
     if comparison.pending and not comparison.datasets:
         report.append(f"Pending, without a truth yet: {comparison.pending} more")
     if degraded := [row.name for row in comparison.systems if row.degraded]:
-        report.append(printable(f"degraded: the language model failed for {', '.join(degraded)}"))
+        report.append(
+            printable(f"degraded: the language model failed for {', '.join(degraded)}")
+        )
     pairs = compared_pairs(comparison)
     report += ["", compared_systems(comparison), "", pairs, ""]
     wins = f"Questions {shared}that A wins/ties/loses."
@@ -114,12 +127,16 @@ def _report_movers(comparison: AnyComparison) -> Report:
             moves = printable(f"What moves {pair.a} − {pair.b} most:")
             report += ["", moves, moved_questions(comparison, pair)]
     if len(comparison.pairs) > PAIRS:
-        report += ["", f"What moves the other {len(comparison.pairs) - PAIRS} pairs: --json"]
+        report += [
+            "",
+            f"What moves the other {len(comparison.pairs) - PAIRS} pairs: --json",
+        ]
     return report
 
 
 class BoardResults(Results):
-    """A board as a dict that shows itself as a report and as a page; `board` is the same, typed.
+    """A board as a dict that shows itself as a report and as a page; `board` is
+    the same, typed.
 
     `more` are further keys of the dict, `changes` what the last night changed.
     """
@@ -148,10 +165,11 @@ class BoardResults(Results):
 
 
 def format_csv(board: Board, columns: str = "") -> str:
-    """Format the tables as one CSV. A text that a spreadsheet would run as a formula gets an
-    apostrophe in front.
+    """Format the tables as one CSV. A text that a spreadsheet would run as a formula
+    gets an apostrophe in front.
 
-    `columns`: only these, "rank,name", by their names in it or in tables. InputError for others.
+    `columns`: only these, "rank,name", by their names in it or in tables.
+        InputError for others.
     """
     keys, records = flatten_board(board)
     if columns:
@@ -165,7 +183,9 @@ def _choose_keys(board: Board, keys: Sequence[str], names: Sequence[str]) -> lis
     keys_by_name = name_keys(board) | {key: [key] for key in keys}
     for name in names:
         if name not in keys_by_name:
-            expected = f"expected columns of the tables: {', '.join(sorted(keys_by_name))}"
+            expected = (
+                f"expected columns of the tables: {', '.join(sorted(keys_by_name))}"
+            )
             raise InputError("--columns", expected, repr(name))
     return [*dict.fromkeys(key for name in names for key in keys_by_name[name])]
 
@@ -199,15 +219,19 @@ def _flatten_difference(prefix: str, pair: Pair | BothRead | None) -> dict[str, 
     if pair:
         difference = pair.difference
         low, high = pair.interval or (None, None)
-    return {f"{prefix}difference": difference, f"{prefix}low": low, f"{prefix}high": high}
+    return {
+        f"{prefix}difference": difference,
+        f"{prefix}low": low,
+        f"{prefix}high": high,
+    }
 
 
 # --- Markdown ---
 
 
 def format_markdown(board: Board, changes: Sequence[Change] = ()) -> str:
-    """Format the report as Markdown, with what changed last; names of files are text there,
-    whatever they hold.
+    """Format the report as Markdown, with what changed last; names of files are text
+    there, whatever they hold.
     """
     report = board_report(board, changes)
     return f"# Leaderboard\n\n{format_report(report, 'markdown').rstrip()}\n"

@@ -35,7 +35,8 @@ from .columns import KEPT, Entry
 from .reasons import format_datasets
 
 Names = Mapping[str, str]
-ReadItems = Callable[[str], Sequence[JsonObject]]  # the items of a stored result by its name
+# The items of a stored result by its name
+ReadItems = Callable[[str], Sequence[JsonObject]]
 _NAMED: Final = 3  # systems that a sentence names
 
 
@@ -60,7 +61,9 @@ def describe_leader(table: Ranking, names: Names) -> Html:
     verdict = join(who, f" {verb} with {score}")
     could_lead = [row for row in others if row.could_lead]
     if could_lead:
-        return join(verdict, "; ", _list_systems(could_lead, names), " could be first, too.")
+        return join(
+            verdict, "; ", _list_systems(could_lead, names), " could be first, too."
+        )
     if others and all(row.could_lead is False for row in others):
         return join(verdict, "; no other system could be first.")
     return join(verdict, ".")
@@ -70,8 +73,11 @@ def _list_systems(rows: Sequence[RankedRow], names: Names) -> Html:
     return list_names([tag("b", names[row.system_name]) for row in rows])
 
 
-def describe_last_night(history: History, names: Names, ranking: tuple[str, str]) -> Html:
-    """Describe what the last night changed: what happened to datasets, and which ranks moved most.
+def describe_last_night(
+    history: History, names: Names, ranking: tuple[str, str]
+) -> Html:
+    """Describe what the last night changed: what happened to datasets, and which
+    ranks moved most.
 
     ranking: the benchmark and the dataset of the ranks.
     """
@@ -142,8 +148,8 @@ def find_weeks(tables: Sequence[RankedTable], season: PooledTable) -> list[Ranke
 
 
 def files_of(week: Ranking, row: RankedRow) -> Sequence[FileRow]:
-    """Return the files of a system in the table of a dataset; of forecasters the file with all of
-    them.
+    """Return the files of a system in the table of a dataset; of forecasters the file
+    with all of them.
     """
     return row.files or week.files
 
@@ -155,8 +161,9 @@ def files_of(week: Ranking, row: RankedRow) -> Sequence[FileRow]:
 class ShownRanking:
     """A ranking with what its page says of it.
 
-    `weeks` are the datasets of one over all weeks. What is read besides the board: `names` of
-    systems, the names of the runs that are `linked`, and the `items` of results by their names.
+    `weeks` are the datasets of one over all weeks. What is read besides the board:
+    `names` of systems, the names of the runs that are `linked`, and the `items` of
+    results by their names.
     """
 
     name: str
@@ -173,7 +180,9 @@ class ShownRanking:
 
     @property
     def baseline(self) -> float | None:
-        """Return what a blind guess expects, or the score of the best that only guesses."""
+        """Return what a blind guess expects, or the score of the best
+        that only guesses.
+        """
         if self.table.guess is not None:
             return self.table.guess
         return next((row.score for row in self.table.rows if row.about.baseline), None)
@@ -219,4 +228,6 @@ class ShownRanking:
 
     def page_of(self, run: FileRow) -> str | None:
         """Return the address of a run's page, if it is there."""
-        return link_to(Link("", f"{run.name}.html")) if run.name in self.linked else None
+        return (
+            link_to(Link("", f"{run.name}.html")) if run.name in self.linked else None
+        )

@@ -1,5 +1,5 @@
-"""The tables of boards and comparisons as text, notebooks and Markdown show them, and what
-comparisons say in words.
+"""The tables of boards and comparisons as text, notebooks and Markdown show them, and
+what comparisons say in words.
 """
 
 from __future__ import annotations
@@ -59,7 +59,9 @@ RANKS: Final = Remark.on(
     "Ranks: 95 % confidence range of the true rank (Holm's adjustment over all pairs).",
 )
 GAIN: Final = Remark.on(
-    "Gain", "Gain: score with results of the same table shown, minus that of the control without."
+    "Gain",
+    "Gain: score with results of the same table shown, minus that of the "
+    "control without.",
 )
 GUESS: Final = "A uniform guess"
 AnyComparison = Comparison | SeasonComparison
@@ -69,7 +71,9 @@ AnyComparison = Comparison | SeasonComparison
 
 
 def report_table(table: Ranking) -> Report:
-    """Report a ranking, in which systems have their display names, with remarks below it."""
+    """Report a ranking, in which systems have their display names, with
+    remarks below it.
+    """
     columns = [column for column in list_columns(table) if column.title]
     remarks = season_remarks(table)
     if table.guess is not None:
@@ -82,7 +86,10 @@ def report_table(table: Ranking) -> Report:
     if is_tested and table.is_adjusted_as_one:
         remarks.insert(0, RANKS)
     return [
-        Heading(f"Leaderboard  {table.benchmark}, {_describe_size(table)}{lower_is_better(table)}"),
+        Heading(
+            f"Leaderboard  {table.benchmark}, "
+            f"{_describe_size(table)}{lower_is_better(table)}"
+        ),
         "",
         make_table(columns, list_entries(table)),
         "",
@@ -115,7 +122,9 @@ def describe_unranked(table: Ranking) -> str:
         reasons.append("provisional, in too few events for a rank (--min-events)")
     if barred:
         who = grouped_names(barred)
-        reasons.append(f"closed forecasts changed or removed, and therefore no rank: {who}")
+        reasons.append(
+            f"closed forecasts changed or removed, and therefore no rank: {who}"
+        )
     if not reasons:
         return ""
     return f"–: {'; '.join(reasons)}."
@@ -151,7 +160,9 @@ def tabulate_alone(tables: Sequence[Ranking]) -> Table:
 
 
 def format_size(table: Ranking) -> str:
-    """Count how many questions or events there are, or how many are resolved, and how many void."""
+    """Count how many questions or events there are, or how many are resolved, and
+    how many void.
+    """
     size = show_count(table.resolved, table.unit)
     if table.pending:
         size = f"{table.resolved} of {table.resolved + table.pending} resolved"
@@ -176,8 +187,8 @@ def lower_is_better(table: Ranking | AnyComparison) -> str:
 
 
 def season_remarks(table: Ranking | AnyComparison) -> list[str]:
-    """Describe which datasets lack truths, how weeks stand in the intervals, and which systems are
-    apart; nothing of a single dataset.
+    """Describe which datasets lack truths, how weeks stand in the intervals, and which
+    systems are apart; nothing of a single dataset.
     """
     if not table.datasets:
         return []
@@ -203,7 +214,9 @@ def season_remarks(table: Ranking | AnyComparison) -> list[str]:
 
 
 def list_failed(board: Board) -> list[tuple[str, str]]:
-    """List why files could not be scored, each reason once with its files: `("2 (a, b)", …)`."""
+    """List why files could not be scored, each reason once with its files:
+    `("2 (a, b)", …)`.
+    """
     groups = group_by(board.failed, lambda entry: str(entry["reason"]))
     failed = []
     for reason, entries in groups.items():
@@ -216,7 +229,9 @@ def list_failed(board: Board) -> list[tuple[str, str]]:
 
 
 def list_withdrawn(board: Board) -> list[str]:
-    """Describe what the owner of the board has withdrawn, and whether that was before the truth."""
+    """Describe what the owner of the board has withdrawn, and whether that was
+    before the truth.
+    """
     return [
         printable(f"{system}: {', '.join(map(_describe_withdrawn, entries))}")
         for system, entries in group_by(board.withdrawn, attrgetter("system")).items()
@@ -229,7 +244,9 @@ def _describe_withdrawn(entry: WithdrawnEntry) -> str:
 
 
 def list_removed(board: Board) -> list[str]:
-    """List whose files are gone although their answers counted when the questions closed."""
+    """List whose files are gone although their answers counted when the
+    questions closed.
+    """
     return [
         printable(f"{system}: {', '.join(_count_removed(entry) for entry in entries)}")
         for system, entries in group_by(board.removed, attrgetter("system")).items()
@@ -277,8 +294,8 @@ ENTER: Final = "To enter, add prediction/DATASET-SYSTEM.json with your answers."
 
 
 def compared_systems(comparison: AnyComparison) -> Table:
-    """Return the compared systems: name, score, interval, runs or datasets, answers without a
-    score.
+    """Return the compared systems: name, score, interval, runs or datasets, answers
+    without a score.
     """
     runs: Sequence[Column] = WEEK_COLUMNS
     if not comparison.datasets:
@@ -289,18 +306,24 @@ def compared_systems(comparison: AnyComparison) -> Table:
         *runs,
         *unread_columns(comparison.systems),
     ]
-    entries = [Entry(comparison, row, printable(row.name)) for row in comparison.systems]
+    entries = [
+        Entry(comparison, row, printable(row.name)) for row in comparison.systems
+    ]
     return make_table([column for column in columns if column.title], entries)
 
 
 def compared_pairs(comparison: AnyComparison) -> Table:
-    """Return the pairs: differences, p, and by level the questions that A wins, ties and loses."""
+    """Return the pairs: differences, p, and by level the questions that A wins,
+    ties and loses.
+    """
     tallies = []
     for spare, level in enumerate(comparison.pairs[0].levels, 100):
         title = "Wins"
         if level:
             title = f"Level {level}"
-        tallies.append(Column(title, partial(_format_tally, level), "number", spare=spare))
+        tallies.append(
+            Column(title, partial(_format_tally, level), "number", spare=spare)
+        )
     return make_table([*_PAIRS, *tallies], comparison.pairs)
 
 
@@ -315,7 +338,9 @@ _PAIRS: Final = (
 
 
 def compared_datasets(comparison: AnyComparison) -> Table:
-    """Return the differences of the first system from each other one, dataset by dataset."""
+    """Return the differences of the first system from each other one,
+    dataset by dataset.
+    """
     return make_table(_DATASETS, comparison.by_dataset)
 
 
@@ -327,7 +352,9 @@ _DATASETS: Final = (
     Column("Score A", lambda row: row.scores[0], "number", spare=2, page="n o"),
     Column("Score B", lambda row: row.scores[1], "number", spare=2, page="n o"),
     Column("A − B", lambda row: f"{row.difference:+.4f}", "number"),
-    Column("A − B", lambda row: IntervalCell(row.difference, row.interval, 0.0), "mark"),
+    Column(
+        "A − B", lambda row: IntervalCell(row.difference, row.interval, 0.0), "mark"
+    ),
     Column("95% interval", attrgetter("interval"), "number", page="no"),
 )
 
@@ -358,9 +385,9 @@ _MOVERS: Final = (
 
 
 def list_verdicts(comparison: AnyComparison) -> list[str]:
-    """Describe whether the first system differs from each other one, with the p of the table. Where
-    missing or unparsed answers differ between the two, also over the questions of which both
-    answers were read.
+    """Describe whether the first system differs from each other one, with the p of the
+    table. Where missing or unparsed answers differ between the two, also over the
+    questions of which both answers were read.
     """
     systems: Sequence[ScoredRow | SeasonRow] = comparison.systems
     first, *others = systems
@@ -373,7 +400,10 @@ def list_verdicts(comparison: AnyComparison) -> list[str]:
         p = f"p = {show_p(pair.p_holm)}".replace("= <", "< ")
         questions = f"{_name_questions(comparison, pair)}{lower_is_better(comparison)}"
         lines.append(_describe_pair(pair, f"{p}{adjusted}, on {questions}"))
-        has_other_unread = (first.missing, first.unparsed) != (other.missing, other.unparsed)
+        has_other_unread = (first.missing, first.unparsed) != (
+            other.missing,
+            other.unparsed,
+        )
         if pair.both_read and has_other_unread:
             names = f"{printable(pair.a)} − {printable(pair.b)}"
             lines.append(_describe_both_read(names, pair.both_read))
@@ -388,7 +418,9 @@ def _describe_both_read(names: str, both: BothRead) -> str:
 
 
 def _name_questions(comparison: AnyComparison, pair: Pair) -> str:
-    """Count the questions of a difference; over all weeks also those that both systems had."""
+    """Count the questions of a difference; over all weeks also those that
+    both systems had.
+    """
     count = comparison.resolved
     questions = show_count(count, "question") + in_series(comparison.n_series)
     if not comparison.datasets:
@@ -416,7 +448,9 @@ def _describe_pair(pair: Pair, evidence: str) -> str:
     power = ""
     # A larger difference was not found because few questions differ, or pairs are many.
     if abs(pair.difference) < detectable:
-        power = f"; a difference of {detectable:.2f} would be found four times out of five"
+        power = (
+            f"; a difference of {detectable:.2f} would be found four times out of five"
+        )
     return f"{a} and {b} cannot be told apart: {value}{bounds}, {evidence}{power}."
 
 

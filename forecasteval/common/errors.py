@@ -1,4 +1,6 @@
-"""Errors of one printable line, each with its exit code; foreign text made safe to print."""
+"""Errors of one printable line, each with its exit code; foreign text made
+safe to print.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ class EvaluationError(Exception):
 class InputError(EvaluationError):
     """Input that cannot be used.
 
-    `where` names file and record; `expected` is what is valid there, `got` the actual value.
+    `where` names file and record; `expected` is what is valid there, `got`
+    the actual value.
     """
 
     def __init__(self, where: str, expected: str, got: str = "") -> None:
@@ -46,22 +49,27 @@ class InputError(EvaluationError):
 
 
 class OtherQuestionsError(InputError):
-    """A prediction for the questions of another dataset; a nightly run leaves it out and reports
-    it.
+    """A prediction for the questions of another dataset; a nightly run leaves it out
+    and reports it.
     """
 
 
 class PendingError(InputError):
-    """No question of a dataset has a truth yet: nothing can be scored, and nothing is wrong."""
+    """No question of a dataset has a truth yet: nothing can be scored, and
+    nothing is wrong.
+    """
 
     def __init__(self, where: str, questions: int, hint: str = "") -> None:
         super().__init__(
-            where, f"no truth yet: {show_count(questions, 'question')}, all pending{hint}"
+            where,
+            f"no truth yet: {show_count(questions, 'question')}, all pending{hint}",
         )
 
 
 class VoidError(PendingError):
-    """All questions of a dataset are void: nothing can be scored, and nothing is wrong."""
+    """All questions of a dataset are void: nothing can be scored, and
+    nothing is wrong.
+    """
 
     def __init__(self, where: str, questions: int) -> None:
         size = show_count(questions, "question")
@@ -69,8 +77,8 @@ class VoidError(PendingError):
 
 
 class ClashError(InputError):
-    """Files that cannot be scored together: `errors` has one by the path of each of them; the
-    others still can.
+    """Files that cannot be scored together: `errors` has one by the path of each of
+    them; the others still can.
     """
 
     def __init__(self, errors: Mapping[str, InputError]) -> None:
@@ -87,8 +95,8 @@ class LockedError(EvaluationError):
 
 @contextlib.contextmanager
 def extra_package(package: str, where: str, otherwise: str = "") -> Iterator[None]:
-    """Around the import of an optional package: without it, an InputError has the command that
-    installs it.
+    """Around the import of an optional package: without it, an InputError has the
+    command that installs it.
 
     `otherwise` is what users can do instead.
     """
@@ -98,11 +106,13 @@ def extra_package(package: str, where: str, otherwise: str = "") -> Iterator[Non
         hint = ""
         if otherwise:
             hint = f", or {otherwise}"
-        raise InputError(where, f"needs {package}: pip install {package}{hint}") from None
+        raise InputError(
+            where, f"needs {package}: pip install {package}{hint}"
+        ) from None
 
 
-# Control characters, invisible direction marks and lone surrogates: a terminal must never see them
-# raw.
+# Control characters, invisible direction marks and lone surrogates: a terminal must
+# never see them raw.
 UNSAFE_SIGNS: Final = (  # but for those below the blank
     r"\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff"
 )
@@ -110,8 +120,8 @@ UNSAFE: Final = lazy(rf"[\x00-\x1f{UNSAFE_SIGNS}]")
 
 
 def printable(text: object, limit: int | None = None) -> str:
-    r"""`text` on one line, unsafe characters as escapes, cut to `limit` characters with an
-    ellipsis.
+    r"""`text` on one line, unsafe characters as escapes, cut to `limit` characters
+    with an ellipsis.
 
     >>> printable("a\x1b[31mb\nc")
     'a\\x1b[31mb\\nc'
@@ -124,7 +134,9 @@ def printable(text: object, limit: int | None = None) -> str:
         shown = shown[: limit - 1] + "…"
     if shown.isprintable():  # as nothing unsafe is, and which takes a fifth of the time
         return shown
-    return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), shown)
+    return UNSAFE.sub(
+        lambda match: match[0].encode("unicode_escape").decode("ascii"), shown
+    )
 
 
 # White space, and what is drawn as nothing.
@@ -135,8 +147,8 @@ _INVISIBLE: Final = lazy(
 
 
 def look_of(name: str) -> str:
-    """Return what a reader sees of a name: without its Unicode form, blanks and invisible
-    characters.
+    """Return what a reader sees of a name: without its Unicode form, blanks and
+    invisible characters.
     """
     return _INVISIBLE.sub("", UNSAFE.sub("", unicodedata.normalize("NFKC", name)))
 
@@ -150,8 +162,8 @@ class RecordNotes(defaultdict[str, list[str]]):
         super().__init__(list)
 
     def lines(self) -> list[str]:
-        """Return a line for each note with its `grouped_names`, in the order of their first
-        records.
+        """Return a line for each note with its `grouped_names`, in the order of their
+        first records.
         """
         return [f"{text}: {grouped_names(names)}" for text, names in self.items()]
 
@@ -168,15 +180,17 @@ def show_count(count: int, noun: str) -> str:
 
 
 def grouped_names(names: Sequence[object], count: int | None = None) -> str:
-    """Return how many (`count` if not all are named), and the first five: `2 (a, b)`."""
+    """Return how many (`count` if not all are named), and the first
+    five: `2 (a, b)`.
+    """
     shown = ", ".join(printable(name, 40) for name in names[:5])
     total = len(names) if count is None else count
     return f"{total} ({shown}{', …' if total > 5 else ''})"
 
 
 def _open_streams() -> None:
-    """Open the null device for closed streams (`>&-`): the next file would get their number, and
-    with it the output.
+    """Open the null device for closed streams (`>&-`): the next file would get their
+    number, and with it the output.
     """
     for number in range(3):
         try:
@@ -189,12 +203,13 @@ def _open_streams() -> None:
 
 
 def run_command(program: str, work: Callable[[], int]) -> int:
-    """Run `work`, and return its exit code, or that of the error that stopped it. An error is
-    printed as one line on stderr.
+    """Run `work`, and return its exit code, or that of the error that stopped it. An
+    error is printed as one line on stderr.
     """
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal without UTF-8 shows escapes
+        # A terminal without UTF-8 shows escapes
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         try:
@@ -213,11 +228,16 @@ def run_command(program: str, work: Callable[[], int]) -> int:
     except OSError as error:
         if error.filename is not None:  # no error of a stream
             name = printable(error.filename, 200)
-            print(f"{program}: {name}: cannot be used: {error.strerror}", file=sys.stderr)
+            print(
+                f"{program}: {name}: cannot be used: {error.strerror}", file=sys.stderr
+            )
             return ExitCode.REFUSED
         # Python would try to write the rest once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # `eval.py … | head`
             return ExitCode.DONE
-        print(f"{program}: the output cannot be written: {error.strerror}", file=sys.stderr)
+        print(
+            f"{program}: the output cannot be written: {error.strerror}",
+            file=sys.stderr,
+        )
         return ExitCode.FAULT

@@ -7,7 +7,9 @@ from typing import Final
 
 
 class ExitCode(IntEnum):
-    """How a command ended; `meaning` stands in its help, and docs/scoring.md explains each."""
+    """How a command ended; `meaning` stands in its help, and docs/scoring.md
+    explains each.
+    """
 
     meaning: str
 

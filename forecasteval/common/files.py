@@ -1,4 +1,6 @@
-"""Files: finding them by name, regular files only, files that change, atomic replacement."""
+"""Files: finding them by name, regular files only, files that change,
+atomic replacement.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,21 @@ T = TypeVar("T")
 
 @contextlib.contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Raise errors of the operating system on reading a file or folder as InputError."""
+    """Raise errors of the operating system on reading a file or folder
+    as InputError.
+    """
     try:
         yield
     except OSError as error:
-        raise InputError(str(path), f"cannot be read: {error.strerror or error}") from None
+        raise InputError(
+            str(path), f"cannot be read: {error.strerror or error}"
+        ) from None
 
 
 def require_regular(path: Path) -> None:
-    """Raise InputError for anything but a regular file: reading a pipe could wait for ever."""
+    """Raise InputError for anything but a regular file: reading a pipe could
+    wait for ever.
+    """
     with readable(path):
         mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
@@ -87,17 +95,22 @@ def require_folder(path: Path) -> None:
             got = "no such folder"
         raise InputError(
             str(path),
-            "expected a folder (--root DIR names the one with prediction/ and dataset/; "
+            "expected a folder (--root DIR names the one with prediction/ and "
+            "dataset/; "
             "the command init makes one)",
             got,
         )
 
 
 def require_plain(path: Path) -> None:
-    """Raise InputError for anything but a regular file, and for names of packed files."""
+    """Raise InputError for anything but a regular file, and for names
+    of packed files.
+    """
     require_regular(path)
     if path.suffix in UNREADABLE:
-        raise InputError(str(path), f"expected {', '.join(SUFFIXES)}", UNREADABLE[path.suffix])
+        raise InputError(
+            str(path), f"expected {', '.join(SUFFIXES)}", UNREADABLE[path.suffix]
+        )
 
 
 def read_file(path: Path) -> bytes:
@@ -164,8 +177,12 @@ def share_reads() -> Iterator[None]:
         _shared_reads = None
 
 
-def is_shared(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
-    """Let `share_reads` share what a function reads of a file. Nobody may change the result."""
+def is_shared(
+    read: Callable[Concatenate[Path, P], T],
+) -> Callable[Concatenate[Path, P], T]:
+    """Let `share_reads` share what a function reads of a file. Nobody may
+    change the result.
+    """
 
     @wraps(read)
     def read_shared(path: Path, /, *args: P.args, **options: P.kwargs) -> T:
@@ -173,7 +190,9 @@ def is_shared(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[P
             stamp = stamp_of(path)
             if stamp is not None and stamp.st_size <= _MAX_SHARED:
                 key = read, path, stamp, args, tuple(options.items())
-                return _shared_reads.get(key, stamp.st_size, lambda: read(path, *args, **options))
+                return _shared_reads.get(
+                    key, stamp.st_size, lambda: read(path, *args, **options)
+                )
         return read(path, *args, **options)
 
     return read_shared
@@ -196,7 +215,9 @@ def join_checksums(checksums: Sequence[str]) -> str:
 def _only(paths: Sequence[Path], where: Path, expected: str) -> Path | None:
     """Return the only path, None without one; InputError if there are several."""
     if len(paths) > 1:
-        raise InputError(str(where), expected, " and ".join(path.name for path in paths))
+        raise InputError(
+            str(where), expected, " and ".join(path.name for path in paths)
+        )
     return next(iter(paths), None)
 
 
@@ -213,8 +234,8 @@ def locate(name: str, folder: Path) -> Path:
 def find_file(name: str, folder: Path) -> Path:
     """Find the JSON, JSONL or CSV file that `name` means, with or without extension.
 
-    A name with a separator is a path, any other is looked up in `folder`. Raises InputError: no
-    such file (the nearest names that exist), or two files with one stem.
+    A name with a separator is a path, any other is looked up in `folder`. Raises
+    InputError: no such file (the nearest names that exist), or two files with one stem.
     """
     base = locate(name, folder)
     ends = [end + pack for pack in ("", *PACKS) for end in SUFFIXES]
@@ -227,7 +248,9 @@ def find_file(name: str, folder: Path) -> Path:
     if os.path.exists(base):
         require_plain(base)  # raises an error that says what it is
     names = os.listdir(base.parent) if os.path.isdir(base.parent) else []
-    candidates = sorted(name for name in names if name.endswith(SUFFIXES) and name[0] != ".")
+    candidates = sorted(
+        name for name in names if name.endswith(SUFFIXES) and name[0] != "."
+    )
     import difflib  # here: it costs more than all the rest of the start-up
 
     for name in sorted(names):
@@ -244,17 +267,21 @@ def find_file(name: str, folder: Path) -> Path:
 
 def belongs_to(stem: str, dataset: str) -> bool:
     """Return whether a prediction's stem begins with a dataset's, as a whole name."""
-    return stem == dataset or (stem.startswith(dataset) and stem[len(dataset)] in NAME_ENDS)
+    return stem == dataset or (
+        stem.startswith(dataset) and stem[len(dataset)] in NAME_ENDS
+    )
 
 
 def find_dataset(
-    prediction: Path, folder: Path, has_questions: Callable[[Path], bool] = lambda path: False
+    prediction: Path,
+    folder: Path,
+    has_questions: Callable[[Path], bool] = lambda path: False,
 ) -> Path | None:
-    """Find the dataset of a prediction: the longest-named file in `folder` that fits. Its stem is
-    the prediction's, or a prefix of it up to `-`, `_`, `.` or `@`.
+    """Find the dataset of a prediction: the longest-named file in `folder` that fits.
+    Its stem is the prediction's, or a prefix of it up to `-`, `_`, `.` or `@`.
 
-    None if there is none, and for a file that `has_questions`; InputError if two fit equally well,
-    or if the folder exists and cannot be read.
+    None if there is none, and for a file that `has_questions`; InputError if two fit
+    equally well, or if the folder exists and cannot be read.
     """
     if has_questions(prediction):
         return None
@@ -264,8 +291,12 @@ def find_dataset(
     with readable(folder):
         names = sorted(os.listdir(folder))
     longest: list[Path] = []
-    for path in (folder / name for name in names if stem.startswith(name.partition(".")[0])):
-        is_dataset = path.suffix in DATASET_SUFFIXES and not path.stem.endswith(TRUTHS_END)
+    for path in (
+        folder / name for name in names if stem.startswith(name.partition(".")[0])
+    ):
+        is_dataset = path.suffix in DATASET_SUFFIXES and not path.stem.endswith(
+            TRUTHS_END
+        )
         if not is_dataset or not belongs_to(stem, path.stem):
             continue
         if longest and len(path.stem) > len(longest[0].stem):
@@ -281,8 +312,8 @@ def find_own_dataset(
     is_root_named: bool = True,
     has_questions: Callable[[Path], bool] = lambda path: False,
 ) -> Path | None:
-    """Find the dataset of a prediction file. Unless a root was named, that of the board in whose
-    `prediction/` the file lies comes first.
+    """Find the dataset of a prediction file. Unless a root was named, that of the board
+    in whose `prediction/` the file lies comes first.
     """
     board = _board_of(path)
     if board is not None and not is_root_named and not _is_same_folder(board, root):
@@ -293,8 +324,8 @@ def find_own_dataset(
 
 
 def describe_choice(path: Path, dataset: Path, root: Path) -> str:
-    """Say which dataset of a prediction file was used, if its board and the root have two of one
-    name that differ; else "".
+    """Say which dataset of a prediction file was used, if its board and the root have
+    two of one name that differ; else "".
     """
     board = _board_of(path)
     if board is None or _is_same_folder(board, root):
@@ -321,22 +352,24 @@ def find_truths(dataset: Path) -> Path | None:
     """Find the file with truths beside a dataset; InputError if there are several."""
     names = [dataset.with_name(f"{dataset.stem}{TRUTHS_END}{end}") for end in SUFFIXES]
     matches = [path for path in names if path.exists()]
-    return _only(matches, dataset.parent, f"expected one file of truths for {dataset.name}")
+    return _only(
+        matches, dataset.parent, f"expected one file of truths for {dataset.name}"
+    )
 
 
 def temporary_name(folder: Path) -> Path:
-    """Return a name for a file until it is complete. The next run deletes files that a killed run
-    has left.
+    """Return a name for a file until it is complete. The next run deletes files that a
+    killed run has left.
     """
     return folder / f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
 
 
 def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write text, its pieces, or bytes as a whole. A kill leaves the old file or the new one, never
-    a torn one.
+    """Write text, its pieces, or bytes as a whole. A kill leaves the old file or the
+    new one, never a torn one.
 
-    Raises EvaluationError if the folder is read-only or the disk is full; the old file is then
-    intact.
+    Raises EvaluationError if the folder is read-only or the disk is full; the old file
+    is then intact.
     """
     temporary = temporary_name(path.parent)
     try:
@@ -350,7 +383,9 @@ def write_atomic(path: Path, content: str | bytes | Iterable[str]) -> None:
             os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise EvaluationError(
+            f"{path}: cannot be written: {error.strerror or error}"
+        ) from None
     finally:
         with contextlib.suppress(OSError):  # it is gone if all went well
             temporary.unlink()

@@ -1,6 +1,7 @@
 """Dataclasses as plain values and back, where results are stored, ranked or read.
 
-What is read is checked here: the import of a library that does so takes a tenth of a night.
+What is read is checked here: the import of a library that does so takes a
+tenth of a night.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ _NO_DEFAULT: Final = object()
 
 
 def to_record(value: object) -> Any:
-    """Return a dict in the place of each dataclass, without fields that have their defaults."""
+    """Return a dict in the place of each dataclass, without fields that have
+    their defaults.
+    """
     kind: Any = type(value)
     if kind in _PLAIN:
         return value
@@ -41,7 +44,9 @@ def to_record(value: object) -> Any:
         values = vars(value)
         defaults = _list_defaults(kind)
         given = ((name, values[name], default) for name, default in defaults)
-        return {name: to_record(item) for name, item, default in given if item != default}
+        return {
+            name: to_record(item) for name, item, default in given if item != default
+        }
     if isinstance(value, dict):
         return {key: to_record(item) for key, item in value.items()}
     if kind is list or kind is tuple:
@@ -86,10 +91,11 @@ class _Nothing:
 
 
 def from_record(kind: type[Form], value: object, where: str = "") -> Form:
-    """Read a value of any type, of dataclasses what `to_record` makes of them and JSON has kept.
+    """Read a value of any type, of dataclasses what `to_record` makes of them and
+    JSON has kept.
 
-    Keys that a dataclass does not have are ignored. Raises InputError for a value of another type,
-    and for a key that is missing.
+    Keys that a dataclass does not have are ignored. Raises InputError for a value of
+    another type, and for a key that is missing.
     """
     key: Any = kind  # types are hashable
     try:
@@ -108,8 +114,12 @@ def _find_reader(kind: Any) -> _Read:
         return partial(_read_plain, kind)
     if hasattr(kind, "__dataclass_fields__"):
         hints = get_type_hints(kind, include_extras=True)
-        readers = {field.name: _find_reader(hints[field.name]) for field in fields(kind)}
-        required = {name for name, default in _list_defaults(kind) if default is _NO_DEFAULT}
+        readers = {
+            field.name: _find_reader(hints[field.name]) for field in fields(kind)
+        }
+        required = {
+            name for name, default in _list_defaults(kind) if default is _NO_DEFAULT
+        }
         return partial(_read_dataclass, kind, readers, required)
 
     origin = get_origin(kind)
@@ -184,7 +194,9 @@ def _read_at(key: object, read: _Read, value: object) -> object:
 
 
 def _read_union(readers: Sequence[_Read], value: object) -> object:
-    """Read a value by the first type that it has; what is told is the misfit of the last one."""
+    """Read a value by the first type that it has; what is told is the misfit
+    of the last one.
+    """
     for read in readers[:-1]:
         try:
             return read(value)
@@ -226,7 +238,9 @@ def _read_score(value: object) -> object:
 
 
 def _read_key(value: object) -> object:
-    """Read a number or a text that is a key: JSON has a text for every key of an object."""
+    """Read a number or a text that is a key: JSON has a text for every
+    key of an object.
+    """
     if isinstance(value, str) and value.removeprefix("-").isdecimal():
         return int(value)
     if type(value) is int:

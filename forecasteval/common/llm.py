@@ -1,5 +1,5 @@
-"""Many calls to a language model: in threads, with one deadline; and a reader of data that keeps
-replies.
+"""Many calls to a language model: in threads, with one deadline; and a reader of data
+that keeps replies.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Task(NamedTuple, Generic[Value]):
 
 
 class Usage(TypedDict):
-    """The results of prompts, and their costs. `degraded`: the server failed, or most replies are
-    `invalid`: another run may give other results.
+    """The results of prompts, and their costs. `degraded`: the server failed, or most
+    replies are `invalid`: another run may give other results.
     """
 
     prompts: int
@@ -76,8 +76,8 @@ class Usage(TypedDict):
 
 
 def build_prompt(data: Data) -> str:
-    """Build a user message that holds data as JSON between two tags, which nothing in the data can
-    close.
+    """Build a user message that holds data as JSON between two tags, which nothing in
+    the data can close.
     """
     text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     return f"<data>\n{text}\n</data>".encode("utf-8", "replace").decode()
@@ -86,10 +86,11 @@ def build_prompt(data: Data) -> str:
 class Calls:
     """Makes calls to a language model in threads; `begin` starts another run.
 
-    All calls of a run share one `deadline`, in seconds from the first. After ten failures in a row,
-    when the server refuses the key, the credit or the model, and when it sends no byte, a run sends
-    nothing more. Failures count in the order of the calls: a result depends on the prompts and
-    their replies, not on the order in which replies arrive.
+    All calls of a run share one `deadline`, in seconds from the first. After ten
+    failures in a row, when the server refuses the key, the credit or the model, and
+    when it sends no byte, a run sends nothing more. Failures count in the order of the
+    calls: a result depends on the prompts and their replies, not on the order in which
+    replies arrive.
     """
 
     def __init__(self, server: Server, workers: int, deadline: float) -> None:
@@ -99,7 +100,9 @@ class Calls:
         self.begin()
 
     def begin(self) -> None:
-        """Start a run: no failures yet, and a deadline that counts from its first call."""
+        """Start a run: no failures yet, and a deadline that counts from
+        its first call.
+        """
         self._end: float | None = None
         self._failures = 0
         self._stopped = False
@@ -116,13 +119,17 @@ class Calls:
             waiting.clear()
         count = min(self.workers, len(waiting))
         work = partial(_work, jobs, waiting, futures)
-        # Threads, since a notebook's event loop may be running; daemons, since a call that hangs
-        # must end with us.
-        self._threads = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+        # Threads, since a notebook's event loop may be running; daemons, since a call
+        # that hangs must end with us.
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for _ in range(count)
+        ]
         for thread in self._threads:
             thread.start()
         calls: dict[Key, Call] = {}
-        progress = tqdm(futures.items(), desc=self.server.model, leave=False, disable=None)
+        progress = tqdm(
+            futures.items(), desc=self.server.model, leave=False, disable=None
+        )
         try:
             for key, future in progress:
                 if self._stopped:
@@ -151,7 +158,9 @@ class Calls:
         return None
 
     def _note(self, failure: str) -> None:
-        """Count failures in a row, and stop the run where further calls would be in vain."""
+        """Count failures in a row, and stop the run where further calls
+        would be in vain.
+        """
         if _is_of_model(failure):
             self._failures = 0
         elif failure not in _OF_ONE_PROMPT and failure != "deadline":
@@ -160,9 +169,13 @@ class Calls:
 
 
 def _work(
-    jobs: Mapping[Key, Callable[[], Call]], waiting: deque[Key], futures: Mapping[Key, Future[Call]]
+    jobs: Mapping[Key, Callable[[], Call]],
+    waiting: deque[Key],
+    futures: Mapping[Key, Future[Call]],
 ) -> None:
-    """Make calls while any is waiting; a fault of this program is raised where it is awaited."""
+    """Make calls while any is waiting; a fault of this program is raised where
+    it is awaited.
+    """
     with suppress(IndexError):
         while True:
             key = waiting.popleft()
@@ -173,7 +186,8 @@ def _work(
 
 
 class ModelClient(Calls):
-    """Reads data by a language model, and keeps its valid replies; sends nothing before `read`.
+    """Reads data by a language model, and keeps its valid replies; sends nothing
+    before `read`.
 
     max_tokens: of a reply. dry_run: nothing is sent, and `planned` has the prompts.
     """
@@ -200,9 +214,11 @@ class ModelClient(Calls):
         super().begin()
         self._has_answer = False
 
-    def read(self, task: Task[Value], data: Sequence[Data]) -> tuple[list[Value | None], Usage]:
-        """Read the model's result for each entry of `data`, None without a valid reply. Equal
-        prompts are sent once.
+    def read(
+        self, task: Task[Value], data: Sequence[Data]
+    ) -> tuple[list[Value | None], Usage]:
+        """Read the model's result for each entry of `data`, None without a valid reply.
+        Equal prompts are sent once.
         """
         prompts = [build_prompt(entry) for entry in data]
         entries = dict(zip(prompts, data, strict=True))
@@ -219,8 +235,9 @@ class ModelClient(Calls):
             self.planned += [f"{task.instructions}\n\n{prompt}" for prompt in jobs]
             calls |= dict.fromkeys(jobs, Call(failure=_PLANNED))
             jobs = {}
-        # Until a run has an answer, its first prompt goes alone: a server that refuses the key is
-        # called once, and what it refuses of a request is known to all others.
+        # Until a run has an answer, its first prompt goes alone: a server that refuses
+        # the key is called once, and what it refuses of a request is known
+        # to all others.
         requests = self.server.requests
         sent: dict[str, Call] = {}
         if not self._has_answer:
@@ -241,7 +258,11 @@ class ModelClient(Calls):
             {"role": "system", "content": task.instructions},
             {"role": "user", "content": prompt},
         ]
-        options = {"max_tokens": self.max_tokens, "temperature": 0, "response_format": form}
+        options = {
+            "max_tokens": self.max_tokens,
+            "temperature": 0,
+            "response_format": form,
+        }
         call = self.server.call(messages, options)
         if not call.failure:
             call = call._replace(value=task.parse(entry, call.reply))

@@ -21,10 +21,12 @@ _MAX_BOXES: Final = 1000  # at its end, of which one may be the answer
 
 # --- Boxes ---
 
-# What opens a box, and the bracket that closes it; the last three only without the first
+# What opens a box, and the bracket that closes it; the last three only
+# without the first
 _FORMS: Final = (
     (lazy(r"\\(?:boxed|fbox)\s*\{|[{}]"), "}"),
-    (lazy(r"(?<![\\A-Za-z])(?:b?oxed|fbox)\s*\{|[{}]"), "}"),  # a lost backslash, or `\b`
+    # A lost backslash, or `\b`
+    (lazy(r"(?<![\\A-Za-z])(?:b?oxed|fbox)\s*\{|[{}]"), "}"),
     (lazy(r"\\(?:boxed|fbox)\s*\(|[()]"), ")"),
     (lazy(r"\\(?:boxed|fbox)\s*\[|[\[\]]"), "]"),
 )
@@ -78,26 +80,33 @@ _ASIDE: Final = lazy(r"\([^()]*\)")
 _ANSWER_WORD: Final = lazy("answer|prediction|答案|预测")
 _LINE_END: Final = lazy(r"[\n。！？]")
 _SENTENCE_END: Final = lazy(r"[.!?]\s|[;；\n。！？]")
-_SHARE: Final = lazy(r"\s*[~≈]?(?:[0-9]{1,3}(?:\.[0-9]{1,4})?\s?\\?%|0?\.[0-9]{1,4})\s*")
+_SHARE: Final = lazy(
+    r"\s*[~≈]?(?:[0-9]{1,3}(?:\.[0-9]{1,4})?\s?\\?%|0?\.[0-9]{1,4})\s*"
+)
 # Between two boxes on a line: two answers
 _OTHER: Final = lazy(
     r"(?i)\b(?:alternative|alternatively|backup|hedge|second\schoice)\b|备选|(?:\bor\b"
     r"|或)(?!.*[.!?。！？]\s)"
 )
 _ALONE: Final = " \t*$.-•>_`"  # what may stand beside a box that is alone on its line
-_BESIDE: Final = 40  # characters on each side of a box that are looked for in the prompt
-_LONG: Final = 25  # characters of a line in front of a box that nobody repeats by chance
+# Characters on each side of a box that are looked for in the prompt
+_BESIDE: Final = 40
+# Characters of a line in front of a box that nobody repeats by chance
+_LONG: Final = 25
 # In a prompt's box, and of who copied it
 PLACEHOLDERS: Final = frozenset(
     split_words(
-        "your answer, your final answer, your prediction, your final prediction, your forecast,"
+        "your answer, your final answer, your prediction, your final prediction, your "
+        "forecast,"
         " your choice, final answer, answer, prediction, insert answer, …, ..., x"
     )
 )
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether a text is what a prompt shows in place of an answer: `YOUR_PREDICTION`."""
+    """Return whether a text is what a prompt shows in place of an answer:
+    `YOUR_PREDICTION`.
+    """
     if len(text) > 40:  # most lists
         return False
     words = text.strip(" []<>{}()\n").lower().replace("_", " ").removesuffix(" here")
@@ -118,14 +127,14 @@ def drop_invisible(text: str) -> str:
 
 
 def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
-    r"""Return the content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True; without a box
-    the text and False (rule 1).
+    r"""Return the content of the last non-empty `\boxed{…}` or `\fbox{…}`, and True;
+    without a box the text and False (rule 1).
 
-    Braces are balanced; a box that never closes takes the rest. Boxes joined only by separators are
-    one list, each on a line, and so are boxes with ranks in front. One of the prompt's is none, nor
-    is one that is denied; one labelled as nothing but a confidence is none where another is left.
-    The content is "" if all boxes are empty, and "" with False for `\boxed{A} or \boxed{B}`.
-    Linear in the text.
+    Braces are balanced; a box that never closes takes the rest. Boxes joined only by
+    separators are one list, each on a line, and so are boxes with ranks in front. One
+    of the prompt's is none, nor is one that is denied; one labelled as nothing but a
+    confidence is none where another is left. The content is "" if all boxes are empty,
+    and "" with False for `\boxed{A} or \boxed{B}`. Linear in the text.
 
     >>> last_boxed(r"First \boxed{A}. On reflection \boxed{\text{B}}")
     ('\\text{B}', True)
@@ -141,11 +150,17 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
         if bare:
             return bare[-1].rstrip(",.;"), True
         return text.strip(), False
-    boxes = [box for box in found if _FILLED.search(text, box.start, box.end)][-_MAX_BOXES:]
+    boxes = [box for box in found if _FILLED.search(text, box.start, box.end)][
+        -_MAX_BOXES:
+    ]
     if not boxes:
         return "", True
     own = [box for box in _drop_examples(text, boxes) if not _is_denied(text, box)]
-    own = [box for box in own if not _stands_in(prompt, text, box)] if "ox" in prompt else own
+    own = (
+        [box for box in own if not _stands_in(prompt, text, box)]
+        if "ox" in prompt
+        else own
+    )
     if not own:
         return (text[: boxes[0].begin] + text[boxes[-1].end + 1 :]).strip(), False
     content = _choose(text, own)
@@ -164,7 +179,8 @@ def _restore_backslashes(text: str) -> str:
 def _find_boxes(text: str, opening: re.Pattern[str], closing: str) -> list[_Box]:
     """Find every box, in the order of their beginnings."""
     boxes: list[_Box] = []
-    opened: list[tuple[int, int] | None] = []  # the span of the command of a box, None of a brace
+    # The span of the command of a box, None of a brace
+    opened: list[tuple[int, int] | None] = []
     for token in opening.finditer(text):
         if token[0] != closing:
             opened.append(token.span() if len(token[0]) > 1 else None)
@@ -183,8 +199,8 @@ def _fold(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def fold_prompt(prompt: str) -> str:
-    """Fold a prompt without blanks and backslashes; line breaks stay, also those that are
-    escaped.
+    """Fold a prompt without blanks and backslashes; line breaks stay, also those
+    that are escaped.
     """
     return f"\n{_fold(prompt)}\n"
 
@@ -195,15 +211,17 @@ def is_quoted(text: str, prompt: str) -> bool:
 
 
 def _drop_examples(text: str, boxes: Sequence[_Box]) -> list[_Box]:
-    r"""Return the boxes that do not show what an answer looks like. `e.g. \boxed{A} for one option
-    or \\boxed{B, C} for several` shows two.
+    r"""Return the boxes that do not show what an answer looks like. `e.g. \boxed{A} for
+    one option or \\boxed{B, C} for several` shows two.
     """
     own = []
     end_of_example = -1
     for box in boxes:
         front = text[max(0, box.begin - _MAX_EXAMPLE) : box.begin]
         in_front = any(pattern.search(front) for pattern in _EXAMPLES)
-        goes_on = end_of_example >= 0 and not _SENTENCE_END.search(text, end_of_example, box.begin)
+        goes_on = end_of_example >= 0 and not _SENTENCE_END.search(
+            text, end_of_example, box.begin
+        )
         if in_front or goes_on or _IS_EXAMPLE.match(text, box.end):
             end_of_example = box.end
         else:
@@ -219,11 +237,12 @@ def _is_denied(text: str, box: _Box) -> bool:
 
 
 def _stands_in(prompt: str, text: str, box: _Box) -> bool:
-    """Return whether a box and the rest of its line, up to some characters, stand just so in the
-    prompt.
+    """Return whether a box and the rest of its line, up to some characters, stand just
+    so in the prompt.
 
-    A box alone on its line is the answer's. Where a line ends behind it the prompt's must, too, but
-    for an echo that was cut off: much stands in front of the box, or it never closes.
+    A box alone on its line is the answer's. Where a line ends behind it the prompt's
+    must, too, but for an echo that was cut off: much stands in front of the box, or
+    it never closes.
     """
     before = text[max(0, box.begin - _BESIDE) : box.begin].rpartition("\n")[2]
     after = text[box.end + 1 : box.end + 1 + _BESIDE].partition("\n")[0]
@@ -235,7 +254,11 @@ def _stands_in(prompt: str, text: str, box: _Box) -> bool:
     if not (before + after).strip(_ALONE) or box.end - box.start > 200:
         return False
     line = _fold(before.lstrip(_ALONE) + held + after)
-    if after.strip(_ALONE) or box.end == len(text) or len(before.replace(" ", "")) > _LONG:
+    if (
+        after.strip(_ALONE)
+        or box.end == len(text)
+        or len(before.replace(" ", "")) > _LONG
+    ):
         return line.replace("\n", "") in fold_prompt(prompt).replace("\n", "")
     return f"{line}\n" in fold_prompt(prompt)
 
@@ -246,12 +269,13 @@ def _drop_cut(text: str) -> str:
 
 
 def _choose(text: str, boxes: Sequence[_Box]) -> str:
-    """Choose the content of the last box and of those that are one list with it, whatever stands
-    around it. "" for two answers on one line.
+    """Choose the content of the last box and of those that are one list with it,
+    whatever stands around it. "" for two answers on one line.
     """
     ends = [0, *(box.end + 1 for box in boxes)]
     fronts = [
-        text[max(end, box.begin - 80) : box.begin] for end, box in zip(ends, boxes, strict=False)
+        text[max(end, box.begin - 80) : box.begin]
+        for end, box in zip(ends, boxes, strict=False)
     ]
     ranks = [_RANK.search(front) for front in fronts]
     places = [int(rank[rank.lastindex or 0]) for rank in ranks if rank]
@@ -275,7 +299,12 @@ def _is_other(front: str, head: str, worded: bool) -> bool:
     """Return whether a box is a placeholder, or holds a confidence. A probability only
     where the first box is a word, for a question may ask for one.
     """
-    line = _LINE_END.split(front)[-1].rpartition(". ")[2].lower().strip(" :：=*_$≈是为约(-•")
+    line = (
+        _LINE_END.split(front)[-1]
+        .rpartition(". ")[2]
+        .lower()
+        .strip(" :：=*_$≈是为约(-•")
+    )
     line = _ANSWER_WORD.split(_ASIDE.sub("", line))[0]  # Confidence in this answer
     label = len(line.split()) <= _LABEL_WORDS
     share = _SHARE.fullmatch(head)
@@ -288,7 +317,9 @@ def _is_other(front: str, head: str, worded: bool) -> bool:
 
 
 def _join_last(text: str, boxes: Sequence[_Box]) -> str:
-    """Join the last box and those before it that are one list with it, each on a line."""
+    """Join the last box and those before it that are one list with it,
+    each on a line.
+    """
     begin, start, end = boxes[-1]
     contents = [text[start:end].strip()]
     for before, start, end in reversed(boxes[:-1]):
@@ -313,14 +344,16 @@ _LOST_BACKSLASH: Final = lazy(
 )
 _LOST: Final = {"\x08": "\\b", "\x0c": "\\f", "\t": "\\t"}
 _MARKUP: Final = lazy(r"[\\$*`{}~&<\[\x00-\x1f\x7f]")
-# Emoji, flags, check marks; neither crosses, which deny, nor circled digits, nor letters in
-# squares.
+# Emoji, flags, check marks; neither crosses, which deny, nor circled digits, nor
+# letters in squares.
 _EMOJI: Final = (
     "\u2600-\u26d3\u26d5-\u2714\u2719-\u274b\u274d\u274f-\u2775\u2794-\u27bf\u2b05-\u2b07"
     "\u2b1b\u2b1c\u2b50\u2b55"
     "\ufe0f\U0001f000-\U0001f0ff\U0001f1e6-\U0001f6aa\U0001f6ac-\U0001faff\U000e0020-\U000e007f"
 )
-_ODD: Final = lazy(f"[º\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳\u20e3【{_EMOJI}]")
+_ODD: Final = lazy(
+    f"[º\u200b-\u200d\u2060\ufeff\u2010\u2011\u2212²³¹⁰⁴-⁹⁺⁻①-⑳\u20e3【{_EMOJI}]"
+)
 _INVISIBLE: Final = lazy("[\u200b-\u200d\u2060\ufeff]")
 _WIDE: Final = (
     (_INVISIBLE, ""),
@@ -364,8 +397,13 @@ _SYMBOLS: Final = {
 _REMOVED: Final = lazy(
     r"(?:text|math).*|left|right|displaystyle|boxed|[fm]box|emph|operatorname|underline|bf|rm|it"
 )
-_ESCAPES: Final = {**dict.fromkeys(", ;:", " "), **dict.fromkeys("!()[]", ""), "\\": "\n"}
-# A pair of brackets or quotes around a text, `(B)`, not `(A), (B)`; 《》 are part of a title
+_ESCAPES: Final = {
+    **dict.fromkeys(", ;:", " "),
+    **dict.fromkeys("!()[]", ""),
+    "\\": "\n",
+}
+# A pair of brackets or quotes around a text, `(B)`, not `(A), (B)`; 《》 are
+# part of a title
 _WRAPPED: Final = lazy(
     r"""(?s)\(([^()]*(?:\([^()]*\)[^()]*)*)\)|\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]|\{([^{}]*)\}
        |【([^【】]*)】|"([^"]*)"|'([^']*)'|“([^“”]*)”|‘([^‘’]*)’|「([^「」]*)」|『([^『』]*)』""",
@@ -404,7 +442,10 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
     ("<", lazy(r"<[bB][rR]\s?/?>"), "\n"),
     (  # a scale in another font stays attached to its number: 42.1\,\mathrm{M}
         "{",
-        lazy(r"(?<=[0-9])(?:\\[,;: !]|[ ~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}"),
+        lazy(
+            r"(?<=[0-9])(?:\\[,;: !]|[ "
+            r"~]){0,3}\\(?:mathrm|text)\s?\{\s?([KkMBT])\s?\}"
+        ),
         r"\1",
     ),
     (
@@ -415,10 +456,15 @@ _STEPS: Final[tuple[tuple[str, re.Pattern[str], Any], ...]] = (
         ),
         " ",
     ),
-    ("frac", lazy(r"\\[dt]?frac\s?(?:\{([^{}]*)\}\s*\{([^{}]*)\}|([0-9])([0-9]))"), r" \1\3/\2\4"),
+    (
+        "frac",
+        lazy(r"\\[dt]?frac\s?(?:\{([^{}]*)\}\s*\{([^{}]*)\}|([0-9])([0-9]))"),
+        r" \1\3/\2\4",
+    ),
     ("\\", _COMMAND, _replace_command),
     ("~~", lazy(r"(?<![\w~])~~(?=[^\s~])[^~\n]{1,200}~~(?!~)"), ""),
-    ("~", lazy(r"(?<![0-9%万亿元])(?<![0-9%万亿元]\s)~|~(?!\s?[0-9$¥€£+-])"), " "),  # no range
+    # No range
+    ("~", lazy(r"(?<![0-9%万亿元])(?<![0-9%万亿元]\s)~|~(?!\s?[0-9$¥€£+-])"), " "),
     ("*", lazy(r"\*{2,}|(?<![0-9\s])\*|\*(?!\s*[0-9])"), ""),
     ("", lazy(r"[`{}]"), ""),
     ("", lazy(r"[\x00-\x09\x0b-\x1f\x7f]+"), " "),
@@ -430,8 +476,8 @@ def _write_fraction(found: re.Match[str]) -> str:
 
 
 def clean(text: str) -> str:
-    r"""Clean the text without LaTeX, Markdown, invisible and full-width forms and one pair of
-    brackets or quotes around it (rule 4).
+    r"""Clean the text without LaTeX, Markdown, invisible and full-width forms and one
+    pair of brackets or quotes around it (rule 4).
 
     >>> clean(r"$\text{3{,}400\,万元}$"), clean("10⁶"), clean("［Ｒｅｄ］")
     ('3,400 万元', '10^6', 'Red')
@@ -443,7 +489,8 @@ def clean(text: str) -> str:
             plain = text
             for pattern, new in _WIDE:
                 plain = pattern.sub(new, plain)
-            text = plain if any(map(str.isalnum, plain)) else text  # an emoji alone stays
+            # An emoji alone stays
+            text = plain if any(map(str.isalnum, plain)) else text
         text = unicodedata.normalize("NFKC", _FRACTION.sub(_write_fraction, text))
     if _MARKUP.search(text):
         text = _restore_backslashes(text)
@@ -451,7 +498,9 @@ def clean(text: str) -> str:
             if mark in text:
                 text = pattern.sub(new, text)
     if "\n" in text or "  " in text:  # no pattern may meet a long run of white space
-        text = "\n".join(filter(None, (" ".join(line.split()) for line in text.split("\n"))))
+        text = "\n".join(
+            filter(None, (" ".join(line.split()) for line in text.split("\n")))
+        )
     text = text.strip()
     for _ in range(2):  # brackets, and quotes in them
         if text[-1:] in _CLOSING and (wrapped := _WRAPPED.fullmatch(text)):
@@ -461,7 +510,8 @@ def clean(text: str) -> str:
 
 # --- Literals and objects ---
 
-_TEXTS: Final = lazy(r"""\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*(?:,|(?=\])))*\s*\]""")  # most, fast
+# Most, fast
+_TEXTS: Final = lazy(r"""\[(?:\s*(?:'[^'\\]*'|"[^"\\]*")\s*(?:,|(?=\])))*\s*\]""")
 _TEXT: Final = lazy(r"""'([^']*)'|"([^"]*)\"""")
 _BOX: Final = r"\boxed{"
 _NO_ESCAPE: Final = lazy(r"\\(?![\\'\"ntrux])")
@@ -469,10 +519,11 @@ _NO_COMMA: Final = lazy("['\"]\\s+['\"]")  # Python would make one text of two
 
 
 def parse_literal(text: str) -> tuple[str, ...]:
-    r"""Parse the elements of a list literal of Python or JSON, as text; () for any other text.
-    Nothing is executed.
+    r"""Parse the elements of a list literal of Python or JSON, as text; () for any
+    other text. Nothing is executed.
 
-    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
+    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"),
+        parse_literal("[Red, Green]")
     (('A', "It's"), ('4946.0',), ())
     """
     text = text.strip()
@@ -492,8 +543,8 @@ def parse_literal(text: str) -> tuple[str, ...]:
 def parse_expression(text: str) -> ast.Expression:
     """Parse a stranger's text as an expression of Python; nothing is executed.
 
-    Raises what `ast.parse` raises. Python's warnings about the text are for its author: `[1or 2]`
-    would print "invalid decimal literal".
+    Raises what `ast.parse` raises. Python's warnings about the text are for its author:
+    `[1or 2]` would print "invalid decimal literal".
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -513,9 +564,12 @@ def show_truth(truth: object) -> str:
     return (", " if max(map(len, parts), default=2) < 2 else " | ").join(parts) or plain
 
 
-def find_objects(text: str, decoder: json.JSONDecoder = DECODER) -> Iterator[tuple[int, int, Any]]:
-    """Find the JSON objects in `text`, which may be prose or have a fence, each with its begin and
-    end. The first 20 opening braces are tried, more than an honest reply needs.
+def find_objects(
+    text: str, decoder: json.JSONDecoder = DECODER
+) -> Iterator[tuple[int, int, Any]]:
+    """Find the JSON objects in `text`, which may be prose or have a fence, each with
+    its begin and end. The first 20 opening braces are tried, more than an
+    honest reply needs.
     """
     position = text.find("{")
     for _ in range(20):

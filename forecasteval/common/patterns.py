@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-_METHODS: Final = ("search", "match", "fullmatch", "finditer", "findall", "split", "sub", "pattern")
+_METHODS: Final = (
+    "search",
+    "match",
+    "fullmatch",
+    "finditer",
+    "findall",
+    "split",
+    "sub",
+    "pattern",
+)
 
 
 class _Lazy:
@@ -48,14 +57,17 @@ def split_words(text: str) -> tuple[str, ...]:
 
 
 class WordTable:
-    """Words that may stand at a place of a text, in any case; of several the longest counts.
+    """Words that may stand at a place of a text, in any case; of several the
+    longest counts.
 
-    A word that ends with a Latin letter must end there: `win` does not stand in `winter`.
+    A word that ends with a Latin letter must end there: `win` does not
+    stand in `winter`.
     """
 
     _words: frozenset[str]
     _longest: int
-    _lengths: dict[str, list[int]]  # of words, by their first character, the longest first
+    # Of words, by their first character, the longest first
+    _lengths: dict[str, list[int]]
 
     def __init__(self, *words: str) -> None:
         self._given = words
@@ -70,7 +82,9 @@ class WordTable:
         for word in self._words:
             for first in (word[0], word[0].upper()):
                 lengths.setdefault(first, set()).add(len(word))
-        self._lengths = {first: sorted(each, reverse=True) for first, each in lengths.items()}
+        self._lengths = {
+            first: sorted(each, reverse=True) for first, each in lengths.items()
+        }
         return self.__dict__[name]
 
     def find(self, text: str, position: int = 0) -> str:

@@ -1,4 +1,6 @@
-"""JSON, JSONL and CSV files as records, strictly and record by record; JSON to be written."""
+"""JSON, JSONL and CSV files as records, strictly and record by record; JSON
+to be written.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,14 @@ from sys import intern
 from typing import Any, Final, TypeVar
 
 from .errors import UNSAFE_SIGNS, InputError, grouped_names
-from .files import SUFFIXES, is_shared, read_file, readable, require_plain, require_regular
+from .files import (
+    SUFFIXES,
+    is_shared,
+    read_file,
+    readable,
+    require_plain,
+    require_regular,
+)
 from .patterns import lazy
 from .text import (
     BYTE_ORDER_MARK,
@@ -38,8 +47,8 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Record(dict[str, Any]):
-    """An object in which a file gives some keys, `repeated`, twice with different values; the last
-    value counts.
+    """An object in which a file gives some keys, `repeated`, twice with different
+    values; the last value counts.
     """
 
     def __init__(self, values: Mapping[str, object], repeated: Iterable[str]) -> None:
@@ -55,8 +64,8 @@ def repeated_keys(value: object) -> tuple[str, ...]:
 
 
 def has_repeated_keys(value: object) -> bool:
-    """Return whether an object anywhere in what `parse_json` gave has a key twice with different
-    values.
+    """Return whether an object anywhere in what `parse_json` gave has a key twice with
+    different values.
     """
     if isinstance(value, dict):
         return isinstance(value, Record) or any(map(has_repeated_keys, value.values()))
@@ -76,11 +85,11 @@ def make_record(pairs: list[tuple[str, object]]) -> dict[str, Any]:
     return record
 
 
-# NaN and Infinity are not JSON, but must not cost the other records of the file: they are read as
-# floats.
+# NaN and Infinity are not JSON, but must not cost the other records of the file: they
+# are read as floats.
 DECODER = json.JSONDecoder(object_pairs_hook=make_record)
-# Python refuses to convert integers of thousands of digits: they stay text. It is slower, and
-# rarely needed.
+# Python refuses to convert integers of thousands of digits: they stay text. It is
+# slower, and rarely needed.
 _BIG_DECODER = json.JSONDecoder(
     object_pairs_hook=make_record,
     parse_int=lambda digits: int(digits) if len(digits) < 4000 else digits,
@@ -92,15 +101,17 @@ def _decode(text: str) -> object:
         return DECODER.decode(text)
     except json.JSONDecodeError:
         raise
-    except ValueError:  # "Exceeds the limit (4300 digits) for integer string conversion"
+    # "Exceeds the limit (4300 digits) for integer string conversion"
+    except ValueError:
         return _BIG_DECODER.decode(text)
 
 
 def parse_json(text: str, where: str) -> Any:
     """`json.loads`, strict and hardened.
 
-    Objects with keys given twice come as `Record`; NaN and Infinity are read as floats, integers of
-    4,000 digits or more as text. Raises InputError (line, column) for anything that is no JSON.
+    Objects with keys given twice come as `Record`; NaN and Infinity are read as floats,
+    integers of 4,000 digits or more as text. Raises InputError (line, column) for
+    anything that is no JSON.
     """
     if not text.strip():
         raise InputError(where, "expected JSON", "an empty file")
@@ -143,8 +154,8 @@ _BY_LINES: Final = frozenset(SUFFIXES) - {".json", ".csv"}
 
 
 class BadRecord:
-    """Stands in place of a record that cannot be read, so that the other records keep their
-    numbers; of a row of a CSV with its cells.
+    """Stands in place of a record that cannot be read, so that the other records keep
+    their numbers; of a row of a CSV with its cells.
     """
 
     def __init__(self, problem: str, cells: Sequence[str] = ()) -> None:
@@ -154,7 +165,8 @@ class BadRecord:
 
 @dataclass(frozen=True)
 class Loaded:
-    """The records of a file, or of a caller; `lines` are where they begin, if they stand on lines.
+    """The records of a file, or of a caller; `lines` are where they begin, if they
+    stand on lines.
 
     form: what the file is, in words.
     names: the columns of a table.
@@ -163,7 +175,8 @@ class Loaded:
     is_map: the records were made of {id: value}.
     fields: what stands beside the list of records in an object.
     unit: what a record is called in messages.
-    distinct_ids, total_ids: of records that are not kept in memory, how many ids they have.
+    distinct_ids, total_ids: of records that are not kept in memory, how many
+        ids they have.
     """
 
     path: Path | str
@@ -201,17 +214,20 @@ def load_records(
 ) -> Loaded:
     """Load the records of a JSON, JSONL or CSV file.
 
-    JSON holds a list of records (perhaps under "data", "predictions" or "results", or under its
-    only key), or one object: a single record, or `{id: value}`, which becomes records of "id" and
-    the `value_key`. JSONL holds a record per line. A CSV has the names of its columns in the first
-    row. A line that is not JSON, or a row with too many cells, becomes a BadRecord. JSONL named
-    `.json`, and JSON named `.jsonl`, are read with a warning.
+    JSON holds a list of records (perhaps under "data", "predictions" or "results", or
+    under its only key), or one object: a single record, or `{id: value}`, which becomes
+    records of "id" and the `value_key`. JSONL holds a record per line. A CSV has the
+    names of its columns in the first row. A line that is not JSON, or a row with too
+    many cells, becomes a BadRecord. JSONL named `.json`, and JSON named `.jsonl`, are
+    read with a warning.
 
     is_json: whether the file is JSON or JSONL, or else a CSV, whatever its name is.
-    any_form: the file may be packed (gzip, zst), and its text in GBK or cp1252 (`decode_text`).
+    any_form: the file may be packed (gzip, zst), and its text in GBK or cp1252
+        (`decode_text`).
     strict: a CSV with misplaced quotes is an error.
 
-    Raises InputError if nothing can be read: no text, no JSON, empty, neither list nor object.
+    Raises InputError if nothing can be read: no text, no JSON, empty, neither
+    list nor object.
     """
     is_named = is_json is None
     may_be_packed = any_form and path.suffix in PACKS
@@ -238,19 +254,24 @@ def load_records(
 
 
 def _stream_lines(path: Path) -> Loaded | None:
-    """Load the lines of UTF-8 without holding their text; None if the file is something else."""
+    """Load the lines of UTF-8 without holding their text; None if the file is
+    something else.
+    """
     with readable(path), path.open("rb") as file:
         begin = file.read(256)
         is_list = _LIST.match(begin.removeprefix(BYTE_ORDER_MARK))
         if is_list or is_utf16(begin) or is_packed(begin):
             return None
         file.seek(0)
-        with contextlib.suppress(InputError):  # of its whole text, which is looked at then
+        # Of its whole text, which is looked at then
+        with contextlib.suppress(InputError):
             return _load_lines(path, file, path.stat().st_size > _MANY)
     return None
 
 
-def _parse_records(text: str, path: Path, value_key: str, is_lines: bool, any_form: bool) -> Loaded:
+def _parse_records(
+    text: str, path: Path, value_key: str, is_lines: bool, any_form: bool
+) -> Loaded:
     """Parse JSON or JSONL; `is_lines` is what the name of the file says."""
     is_list = _LIST.match(text[:256].encode())
     if is_lines and not is_list:
@@ -305,10 +326,14 @@ def _parse_rows(text: str, path: Path, strict: bool) -> Loaded:
         lines.append(line)
         # The answer A, B without quotes is not the answer A.
         if any(cells[len(names) :]):
-            expected = f"expected {len(names)} cells (a cell with commas stands in quotes)"
+            expected = (
+                f"expected {len(names)} cells (a cell with commas stands in quotes)"
+            )
             records.append(BadRecord(f"{expected}, got {len(cells)}", cells))
         else:
-            records.append(make_record(list(itertools.zip_longest(names, cells[: len(names)]))))
+            records.append(
+                make_record(list(itertools.zip_longest(names, cells[: len(names)])))
+            )
         width = len(cells)
     return Loaded(
         path,
@@ -332,7 +357,9 @@ def _parse_whole(text: str, path: Path, value_key: str, any_form: bool) -> Loade
     lists = {
         key: rows
         for key, rows in value.items()
-        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+        if isinstance(rows, list)
+        and rows
+        and all(isinstance(row, dict) for row in rows)
     }
     for key in WRAPPERS:
         if key in lists:
@@ -345,13 +372,19 @@ def _parse_whole(text: str, path: Path, value_key: str, any_form: bool) -> Loade
     if holds_only_lists and not any_form:
         expected = f"expected a list of records, or one under {', '.join(WRAPPERS)}"
         raise InputError(str(path), expected, grouped_names([*lists]))
-    has_keys = "id" in value and {"prompt", "answer", "prediction", "ground_truth"} & value.keys()
+    has_keys = (
+        "id" in value
+        and {"prompt", "answer", "prediction", "ground_truth"} & value.keys()
+    )
     # {"id": {"0": "q1"}, "answer": {"0": "A"}} are columns, and no record.
     is_record = has_keys and not isinstance(value["id"], (dict, list))
     if is_record:
         return Loaded(path, [value])
     twice = repeated_keys(value)
-    pairs = (({"id": name, value_key: answer}, name in twice) for name, answer in value.items())
+    pairs = (
+        ({"id": name, value_key: answer}, name in twice)
+        for name, answer in value.items()
+    )
     records = [Record(row, [value_key]) if is_twice else row for row, is_twice in pairs]
     return Loaded(path, records, is_map=True)
 
@@ -439,14 +472,15 @@ def _holds_lines(text: str) -> bool:
 
 @is_shared
 def first_keys(path: Path, is_json: bool = False) -> set[str]:
-    """Return the keys of the first objects in a JSON or JSONL file, by which its benchmark is
-    recognised.
+    """Return the keys of the first objects in a JSON or JSONL file, by which its
+    benchmark is recognised.
 
-    Of a CSV the names in its first row, unless it `is_json`. If the first piece of a file contains
-    no complete object, the whole file is read.
+    Of a CSV the names in its first row, unless it `is_json`. If the first piece of a
+    file contains no complete object, the whole file is read.
     """
     is_table = inner_name(path).suffix == ".csv" and not is_json
-    with contextlib.suppress(OSError, InputError):  # reading the file will raise them again
+    # Reading the file will raise them again
+    with contextlib.suppress(OSError, InputError):
         require_regular(path)
         with path.open("rb") as file:
             raw = file.read(_FIRST)
@@ -457,7 +491,9 @@ def first_keys(path: Path, is_json: bool = False) -> set[str]:
                 text = raw.removeprefix(BYTE_ORDER_MARK).decode("utf-8", "replace")
             if is_table:
                 return set(next(csv_rows(text, ""), (0, []))[1])
-            return _find_keys(text) or _find_keys(text + file.read().decode("utf-8", "replace"))
+            return _find_keys(text) or _find_keys(
+                text + file.read().decode("utf-8", "replace")
+            )
     return set()
 
 
@@ -484,15 +520,15 @@ def group_by(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
 def question_key(item: JsonObject) -> tuple[str, float]:
     """Return the sort key of an item of a result: its question.
 
-    Equal questions are sorted by their scores, so that the order of a file does not matter; a
-    pending question has none.
+    Equal questions are sorted by their scores, so that the order of a file does not
+    matter; a pending question has none.
     """
     return item["question"], item["score"] or 0.0
 
 
 def as_text(raw: object) -> str:
-    """Return a raw answer as the text of an item: text unchanged, "" for None, JSON for anything
-    else.
+    """Return a raw answer as the text of an item: text unchanged, "" for None, JSON for
+    anything else.
     """
     if isinstance(raw, str):
         return raw
@@ -512,7 +548,8 @@ def as_text(raw: object) -> str:
 
 def is_null(value: object) -> bool:
     """Return whether a value is None, NaN, or pandas' NaT or NA."""
-    # Most values are text, and the abstract class takes ten times longer than the others.
+    # Most values are text, and the abstract class takes ten times longer
+    # than the others.
     if isinstance(value, str):
         return False
     if isinstance(value, (float, numbers.Real)):
@@ -524,8 +561,8 @@ _TOO_LONG: Final = 10**4000  # Python does not write integers of more than 4,300
 
 
 def number_text(value: object) -> str:
-    """Return a finite number, also of numpy, as Python writes it; "" for anything else, a bool
-    included.
+    """Return a finite number, also of numpy, as Python writes it; "" for anything else,
+    a bool included.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         return ""
@@ -539,7 +576,9 @@ def number_text(value: object) -> str:
 
 
 def strict_value(value: object) -> object:
-    """Return the value with None for every NaN and infinity, which JSON does not have."""
+    """Return the value with None for every NaN and infinity, which JSON
+    does not have.
+    """
     if isinstance(value, float):
         if math.isfinite(value):
             return value
@@ -555,9 +594,11 @@ def strict_value(value: object) -> object:
 _UNSAFE: Final = lazy(rf"[\x00-\x09\x0b-\x1f{UNSAFE_SIGNS}]")  # all but a line break
 
 
-def dump_json(value: object, indent: int | None = None, ascii_only: bool = False) -> str:
-    """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe characters escaped
-    (`UNSAFE`).
+def dump_json(
+    value: object, indent: int | None = None, ascii_only: bool = False
+) -> str:
+    """Strict JSON with sorted keys; readable Chinese unless `ascii_only`, unsafe
+    characters escaped (`UNSAFE`).
     """
     encoder = json.JSONEncoder(
         ensure_ascii=ascii_only, allow_nan=False, sort_keys=True, indent=indent
@@ -571,8 +612,8 @@ def dump_json(value: object, indent: int | None = None, ascii_only: bool = False
 
 
 def dump_pieces(record: JsonObject, ascii_only: bool = False) -> Iterator[str]:
-    """`dump_json(record, …)` piece by piece: the text of its "items" may need more memory than
-    there is.
+    """`dump_json(record, …)` piece by piece: the text of its "items" may need more
+    memory than there is.
     """
     before, joint, after = dump_around(record, None, ascii_only)
     yield before
@@ -586,7 +627,9 @@ def dump_pieces(record: JsonObject, ascii_only: bool = False) -> Iterator[str]:
 def dump_around(
     record: JsonObject, indent: int | None = None, ascii_only: bool = False
 ) -> tuple[str, str, str]:
-    """Return the text before, between and after the items. With an indent, each item is a line."""
+    """Return the text before, between and after the items. With an indent, each
+    item is a line.
+    """
     if not record.get("items"):
         return "", "", dump_json(record, indent, ascii_only)
     placeholder = os.urandom(16).hex()
@@ -614,12 +657,16 @@ def encode_fields(*fields: str) -> bytes:
 
 
 def hash_question(text: str) -> str:
-    """Hash a short checksum of a question, by which the items of two results are paired."""
+    """Hash a short checksum of a question, by which the items of two
+    results are paired.
+    """
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def hash_questions(hashes: Iterable[str]) -> str:
-    """sha256 of all `hash_question`s, in any order: equal for results that can be compared."""
+    """sha256 of all `hash_question`s, in any order: equal for results that
+    can be compared.
+    """
     return hash_text([" ".join(sorted(hashes))])
 
 

@@ -21,12 +21,12 @@ def is_failed(reply: object) -> bool:
 
 
 def reply_texts(reply: object) -> list[object]:
-    """Return the texts of a reply's choices, each with its content parts joined; any other value is
-    its only choice.
+    """Return the texts of a reply's choices, each with its content parts joined; any
+    other value is its only choice.
 
-    Reads `{"body": …}` of a batch, of which a failed request has no text, and the bodies of chat
-    completions (`choices[].message.content`) and of the Responses API (`output[].content[].text` of
-    its messages, not of its reasoning).
+    Reads `{"body": …}` of a batch, of which a failed request has no text, and the
+    bodies of chat completions (`choices[].message.content`) and of the Responses API
+    (`output[].content[].text` of its messages, not of its reasoning).
     """
     if is_failed(reply):
         return [None]
@@ -34,19 +34,31 @@ def reply_texts(reply: object) -> list[object]:
     if not isinstance(body, Mapping):
         return [body]
     if isinstance(choices := body.get("choices"), list):
-        return _choice_texts([choice for choice in choices if isinstance(choice, Mapping)])
+        return _choice_texts(
+            [choice for choice in choices if isinstance(choice, Mapping)]
+        )
     if isinstance(output := body.get("output"), list):
         messages = [
-            item for item in output if isinstance(item, Mapping) and item.get("type") == "message"
+            item
+            for item in output
+            if isinstance(item, Mapping) and item.get("type") == "message"
         ]
-        return ["".join(str(join_parts(message.get("content")) or "") for message in messages)]
+        return [
+            "".join(
+                str(join_parts(message.get("content")) or "") for message in messages
+            )
+        ]
     return [body if body is reply else None]  # the body of an error
 
 
 def _choice_texts(choices: list[Any]) -> list[object]:
-    """List the texts of choices by their `index`, None where one lacks; else as they are listed."""
+    """List the texts of choices by their `index`, None where one lacks; else as
+    they are listed.
+    """
     indices = [choice.get("index") for choice in choices]
-    known = {index for index in indices if type(index) is int and 0 <= index < MOST_CHOICES}
+    known = {
+        index for index in indices if type(index) is int and 0 <= index < MOST_CHOICES
+    }
     if len(known) < len(choices):
         indices = list(range(len(choices)))
     texts: list[object] = [None] * (max(indices, default=0) + 1)
@@ -60,7 +72,9 @@ def _choice_texts(choices: list[Any]) -> list[object]:
 
 
 def join_parts(content: object) -> object:
-    """Return the joined text of a list of content parts; any other content unchanged."""
+    """Return the joined text of a list of content parts; any other
+    content unchanged.
+    """
     if not isinstance(content, list):
         return content
     texts = [part.get("text") for part in content if isinstance(part, Mapping)]
@@ -70,8 +84,8 @@ def join_parts(content: object) -> object:
 def count_usage(path: Path) -> dict[str, int]:
     """Count the replies in a file of rows that say what they took, and their tokens.
 
-    `{"replies": 52, "prompt_tokens": 8257, "completion_tokens": 572}`, or nothing if its first row
-    says nothing.
+    `{"replies": 52, "prompt_tokens": 8257, "completion_tokens": 572}`, or nothing if
+    its first row says nothing.
     """
     counts = dict.fromkeys(("replies", "prompt_tokens", "completion_tokens"), 0)
     if path.suffix != ".jsonl":
@@ -98,7 +112,8 @@ def count_usage(path: Path) -> dict[str, int]:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate tokens: four letters of the Latin alphabet are one, a Chinese character is one.
+    """Estimate tokens: four letters of the Latin alphabet are one, a Chinese
+    character is one.
 
     >>> estimate_tokens("Will it rain?"), estimate_tokens("会下雨吗")
     (4, 4)
@@ -108,7 +123,9 @@ def estimate_tokens(text: str) -> int:
 
 
 def describe_prompts(prompts: Sequence[str], name: str = "") -> list[str]:
-    """Describe what a dry run would send, and show the first prompt, of a `name` if it has one."""
+    """Describe what a dry run would send, and show the first prompt, of a `name`
+    if it has one.
+    """
     tokens = sum(map(estimate_tokens, prompts))
     first = "the first:"
     if name:

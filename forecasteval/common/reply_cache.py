@@ -18,11 +18,11 @@ _TABLE: Final = (
 
 
 class ReplyCache:
-    """Replies by key in one SQLite file, for any number of processes and threads; without a `path`
-    nothing is kept.
+    """Replies by key in one SQLite file, for any number of processes and threads;
+    without a `path` nothing is kept.
 
-    A damaged file is set aside as `NAME.corrupt`, and a new one begun; any other that cannot be
-    used is left alone. `warnings` says so.
+    A damaged file is set aside as `NAME.corrupt`, and a new one begun; any other that
+    cannot be used is left alone. `warnings` says so.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -38,7 +38,9 @@ class ReplyCache:
 
     def put(self, key: str, reply: str) -> None:
         with self._lock:
-            self._execute("INSERT OR REPLACE INTO replies VALUES (?, ?, '')", key, reply)
+            self._execute(
+                "INSERT OR REPLACE INTO replies VALUES (?, ?, '')", key, reply
+            )
 
     def _execute(self, sql: str, *values: str) -> Any:
         """Return the first row, None if there is none or the file cannot be used."""
@@ -48,14 +50,17 @@ class ReplyCache:
             try:
                 return _query(self.path, sql, values)
             except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):  # locked, read-only, a folder …
+                # Locked, read-only, a folder …
+                if isinstance(error, sqlite3.OperationalError):
                     raise
                 corrupt = f"{self.path}.corrupt"
-                for end in ("-journal", ""):  # an old journal would be played into a new file
+                # An old journal would be played into a new file
+                for end in ("-journal", ""):
                     with suppress(FileNotFoundError):
                         os.replace(f"{self.path}{end}", f"{corrupt}{end}")
                 self.warnings.append(
-                    f"{self.path}: damaged, set aside as {Path(corrupt).name}: {error}; "
+                    f"{self.path}: damaged, set aside as {Path(corrupt).name}: "
+                    f"{error}; "
                     "the replies in it are asked for again"
                 )
                 return _query(self.path, sql, values)
@@ -67,7 +72,9 @@ class ReplyCache:
 
 def _query(path: Path, sql: str, values: Sequence[str]) -> Any:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with closing(sqlite3.connect(path, timeout=1.5, isolation_level=None)) as connection:
+    with closing(
+        sqlite3.connect(path, timeout=1.5, isolation_level=None)
+    ) as connection:
         # A crash of the machine costs no more than the cache.
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute(_TABLE)

@@ -18,7 +18,8 @@ from .replies import join_parts
 
 DEFAULT_SERVER: Final = "https://api.openai.com/v1"
 TIMEOUT: Final = 30.0  # seconds without a byte that end a request
-MAX_SILENT: Final = 3  # requests in a row that may end so, if the server says nothing else either
+# Requests in a row that may end so, if the server says nothing else either
+MAX_SILENT: Final = 3
 _MAX_REASON: Final = 200  # characters of a server's message that are shown
 _MAX_MESSAGE: Final = 2000  # and in which it may name a parameter
 _MAX_PAUSE: Final = 60.0  # seconds that a server may ask to wait
@@ -26,7 +27,11 @@ _MAX_PAUSE: Final = 60.0  # seconds that a server may ask to wait
 _MIN_SECRET: Final = 8
 _MIN_PARAMETER: Final = 6  # characters of a name that is no word of other messages
 _SYSTEM: Final = "system message"  # which templates of some open models refuse
-_SYSTEM_REFUSED: Final = re.compile(r"\bsystem\b.{0,20}\brole|roles must alternate", re.IGNORECASE)
+_SYSTEM_REFUSED: Final = re.compile(
+    r"\bsystem\b.{0,20}\brole|roles must "
+    r"alternate",
+    re.IGNORECASE,
+)
 _TOO_LARGE: Final = re.compile(r"too (?:large|high)|at most|exceed", re.IGNORECASE)
 _NEWER_LIMIT: Final = "max_completion_tokens"
 _BAD_REQUEST: Final = frozenset({400, 422})
@@ -41,7 +46,8 @@ _STATUS: Final = {
 # Failures of a prompt that no other call can mend, and how servers call them.
 _LASTING: Final = {
     "too long": re.compile(
-        r"context[ _](?:length|window|size)|\btoo (?:long|many (?:input )?tokens)|above_max_length",
+        r"context[ _](?:length|window|size)|\btoo (?:long|many (?:input "
+        r")?tokens)|above_max_length",
         re.IGNORECASE,
     ),
     "content filter": re.compile(
@@ -52,11 +58,12 @@ LASTING: Final = frozenset(_LASTING)
 
 
 class Call(NamedTuple):
-    """The end of a call: a reply, or the kind of its failure and the server's `message` about it.
+    """The end of a call: a reply, or the kind of its failure and the server's
+    `message` about it.
 
-    A reply that was cut off has both. `value` is what a task reads from the reply; `param` is the
-    parameter that the server names in an error; `body` is the whole completion; `left_out` are the
-    parameters that the server refused.
+    A reply that was cut off has both. `value` is what a task reads from the reply;
+    `param` is the parameter that the server names in an error; `body` is the whole
+    completion; `left_out` are the parameters that the server refused.
     """
 
     reply: str = ""
@@ -78,14 +85,17 @@ class Call(NamedTuple):
 def read_completion(body: Any) -> Call:
     """Read a chat completion of any server; "bad body" for anything else.
 
-    The reply is what the server calls the content: thoughts that it separates are not in it. A
-    model that refuses says so in a field of its own, which is the reply then.
+    The reply is what the server calls the content: thoughts that it separates are not
+    in it. A model that refuses says so in a field of its own, which is the reply then.
     """
     try:
         choice = body["choices"][0]
         message = choice["message"]
         usage = body.get("usage") or {}
-        tokens = int(usage.get("prompt_tokens") or 0), int(usage.get("completion_tokens") or 0)
+        tokens = (
+            int(usage.get("prompt_tokens") or 0),
+            int(usage.get("completion_tokens") or 0),
+        )
         refusal = message.get("refusal")
         content = join_parts(message.get("content")) or refusal or ""
         finish = choice.get("finish_reason")
@@ -105,7 +115,9 @@ def read_completion(body: Any) -> Call:
 
 
 def _read_error(body: Any) -> str:
-    """Read the message of a body that is an error, or of anything in its form; "" without one."""
+    """Read the message of a body that is an error, or of anything in its form;
+    "" without one.
+    """
     error = body.get("error") if isinstance(body, Mapping) else None
     text = error.get("message") if isinstance(error, Mapping) else error
     if isinstance(text, str):
@@ -123,7 +135,9 @@ def find_refused(request: JsonObject, call: Call) -> str:
     # 'max_completion_tokens' is too large", which asks for no other name.
     if "max_tokens" in request and not _TOO_LARGE.search(call.message):
         names.insert(0, _NEWER_LIMIT)
-    has_system = any(message.get("role") == "system" for message in request.get("messages") or ())
+    has_system = any(
+        message.get("role") == "system" for message in request.get("messages") or ()
+    )
     if has_system and _SYSTEM_REFUSED.search(call.message):
         return _SYSTEM
     # The parameter of "response_format.json_schema" is its first part.
@@ -142,7 +156,8 @@ def find_refused(request: JsonObject, call: Call) -> str:
 def _is_named(name: str, message: str) -> bool:
     """Return whether a message names a parameter.
 
-    The words "user", "stop" and "seed" stand in many messages: they are names between quotes only.
+    The words "user", "stop" and "seed" stand in many messages: they are names
+    between quotes only.
     """
     word = re.escape(name)
     if len(name) < _MIN_PARAMETER and "_" not in name:
@@ -151,8 +166,9 @@ def _is_named(name: str, message: str) -> bool:
 
 
 def leave_out(request: JsonObject, name: str) -> dict[str, Any]:
-    """Make the request without a parameter. A JSON schema becomes any JSON object first, a limit
-    gets its newer name, and the system message stands in front of the user's.
+    """Make the request without a parameter. A JSON schema becomes any JSON object
+    first, a limit gets its newer name, and the system message stands in front
+    of the user's.
     """
     if name == _SYSTEM:
         text = "\n\n".join(message["content"] for message in request["messages"])
@@ -162,7 +178,8 @@ def leave_out(request: JsonObject, name: str) -> dict[str, Any]:
         rest[name] = {"type": "json_object"}
     if name == _NEWER_LIMIT and "max_tokens" in request:
         rest[name] = rest.pop("max_tokens")
-        # Models that want the newer name think before they reply, and refuse a temperature.
+        # Models that want the newer name think before they reply, and refuse a
+        # temperature.
         rest.pop("temperature", None)
     return rest
 
@@ -170,8 +187,8 @@ def leave_out(request: JsonObject, name: str) -> dict[str, Any]:
 class Server:
     """A model on a server; threads may call it at the same time.
 
-    `address` may be printed: the key is not in it. `refused` are the parameters that the server was
-    found not to take.
+    `address` may be printed: the key is not in it. `refused` are the parameters that
+    the server was found not to take.
     """
 
     def __init__(
@@ -182,9 +199,11 @@ class Server:
         timeout: float | None = None,
         retries: int = 5,
     ) -> None:
-        """Raise InputError, before any request, for a key or an address that cannot be used.
+        """Raise InputError, before any request, for a key or an address that
+        cannot be used.
 
-        timeout: seconds without a byte that end a request. retries: of the SDK, by call.
+        timeout: seconds without a byte that end a request. retries: of
+            the SDK, by call.
         """
         import openai
 
@@ -199,7 +218,8 @@ class Server:
         # Every result names the address, and a secret may stand in none of them.
         if set(base_url) & set("@?#") or self._redact(base_url) != base_url:
             raise InputError(
-                where, "expected an address without user, password, query, fragment and key"
+                where,
+                "expected an address without user, password, query, fragment and key",
             )
         self.address = base_url
         self.model = model
@@ -208,7 +228,8 @@ class Server:
         self.timeout = timeout or TIMEOUT
         self._pause = 0.0  # the moment before which nothing is sent
         self._lock = threading.Lock()
-        self._thread = threading.local()  # when its call and its request began, how many were late
+        # When its call and its request began, how many were late
+        self._thread = threading.local()
         self._heard = 0.0  # when the last byte came
         self._is_http = base_url.lower().startswith(("http://", "https://"))
         try:
@@ -220,20 +241,26 @@ class Server:
                 api_key=api_key,
                 base_url=base_url,
                 max_retries=retries,
-                timeout=openai.Timeout(self.timeout, connect=min(self.timeout, TIMEOUT)),
+                timeout=openai.Timeout(
+                    self.timeout, connect=min(self.timeout, TIMEOUT)
+                ),
                 http_client=http,
             )
-        # Its type belongs to the HTTP library beneath the SDK, and its text may hold a password.
+        # Its type belongs to the HTTP library beneath the SDK, and its text may
+        # hold a password.
         except Exception:
             raise InputError(
-                where, "this address, or a proxy that the environment names, cannot be used"
+                where,
+                "this address, or a proxy that the environment names, cannot be used",
             ) from None
         # Not at exit: a call that still hangs then would fail loudly.
         weakref.finalize(self, self._client.close).atexit = False
 
-    def call(self, messages: Sequence[JsonObject], options: Mapping[str, object]) -> Call:
-        """Send messages, with the SDK's retries; what a 400 refuses of the `options` is left out,
-        and from then on in all calls.
+    def call(
+        self, messages: Sequence[JsonObject], options: Mapping[str, object]
+    ) -> Call:
+        """Send messages, with the SDK's retries; what a 400 refuses of the `options` is
+        left out, and from then on in all calls.
         """
         refused = self.refused
         request: dict[str, Any] = {"model": self.model, "messages": messages, **options}
@@ -254,17 +281,22 @@ class Server:
         if has_answered and len(refused) > len(self.refused):
             self.refused = refused
         renamed = {"max_tokens"} if _NEWER_LIMIT in request else set()
-        return call._replace(left_out=tuple(sorted(options.keys() - request.keys() - renamed)))
+        return call._replace(
+            left_out=tuple(sorted(options.keys() - request.keys() - renamed))
+        )
 
     def _send(self, request: dict[str, Any]) -> Call:
         openai = self._openai
         if not self._is_http:
             return Call(failure="no http address")
         try:
-            # The SDK's own models would take a third of the time, and refuse what servers add.
+            # The SDK's own models would take a third of the time, and refuse what
+            # servers add.
             text = self._client.post("/chat/completions", cast_to=str, body=request)
             call = read_completion(json.loads(self._redact(text)))
-            return call._replace(reply=self._redact(call.reply), message=self._redact(call.message))
+            return call._replace(
+                reply=self._redact(call.reply), message=self._redact(call.message)
+            )
         except openai.APIConnectionError as error:
             failure = "connection"
             if isinstance(error, openai.APITimeoutError):
@@ -275,7 +307,9 @@ class Server:
             param = ""
             if isinstance(error.param, str):
                 param = error.param
-            return Call(failure=_name_failure(error, message), message=message, param=param)
+            return Call(
+                failure=_name_failure(error, message), message=message, param=param
+            )
         # A 200 whose body is no JSON, or JSON nested too deeply.
         except (openai.OpenAIError, ValueError, RecursionError):
             return Call(failure="bad body")
@@ -294,9 +328,12 @@ class Server:
         return text
 
     def _count(self, request: Any) -> None:
-        """Count a request; the SDK makes none, nor tries again, where the server is silent."""
+        """Count a request; the SDK makes none, nor tries again, where the
+        server is silent.
+        """
         thread = self._thread
-        # A server that sends headers and then nothing is heard each time, and late each time.
+        # A server that sends headers and then nothing is heard each time, and
+        # late each time.
         thread.late += time.monotonic() - thread.sent >= self.timeout
         if self._is_silent() or thread.late >= MAX_SILENT:
             raise self._openai.APITimeoutError(request)
@@ -314,7 +351,9 @@ class Server:
                 self._pause = max(self._pause, self._heard + wait)
 
     def _is_silent(self) -> bool:
-        """Return whether nobody has heard a byte while this call tried `MAX_SILENT` times."""
+        """Return whether nobody has heard a byte while this call tried
+        `MAX_SILENT` times.
+        """
         since: float = max(self._heard, self._thread.began)
         return time.monotonic() - since >= MAX_SILENT * self.timeout
 
@@ -329,14 +368,19 @@ def _name_failure(error: Any, message: str) -> str:
 
 
 def find_lasting(text: str) -> str:
-    """Find the kind of failure that no other call can mend in what a server says; "" without."""
+    """Find the kind of failure that no other call can mend in what a server
+    says; "" without.
+    """
     kinds = (kind for kind, pattern in _LASTING.items() if pattern.search(text))
     return next(kinds, "")
 
 
-def find_server(option: str, address: str | None = None, needs_key: bool = True) -> tuple[str, str]:
-    """Find the key in OPENAI_API_KEY, and the address in OPENAI_BASE_URL where none is given;
-    InputError without a key, which only a server with an address of its own may not need.
+def find_server(
+    option: str, address: str | None = None, needs_key: bool = True
+) -> tuple[str, str]:
+    """Find the key in OPENAI_API_KEY, and the address in OPENAI_BASE_URL where none is
+    given; InputError without a key, which only a server with an address of its
+    own may not need.
     """
     address = address or os.environ.get("OPENAI_BASE_URL")
     key = os.environ.get("OPENAI_API_KEY")

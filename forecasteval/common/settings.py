@@ -16,7 +16,9 @@ _KEY: Final = lazy(r"""[ \t\["']*([^ \t="'\]]+)""")
 
 
 class FolderSettings(NamedTuple):
-    """The words of a command line by option, the mistakes by line, and the line of each key."""
+    """The words of a command line by option, the mistakes by line, and the
+    line of each key.
+    """
 
     path: Path
     words: dict[str, list[str]]
@@ -24,14 +26,18 @@ class FolderSettings(NamedTuple):
     lines: dict[str, int]
 
     def place(self, error: InputError) -> InputError:
-        """Return an error about an option with file and line, if the file has the option."""
+        """Return an error about an option with file and line, if the file
+        has the option.
+        """
         key = flag_of(error).removeprefix("--")
         if f"--{key}" not in self.words:
             return error
         return InputError(self.locate(key), error.expected, error.got)
 
     def locate(self, key: str) -> str:
-        """Return the place of a key: file and line, if it stands at the beginning of one."""
+        """Return the place of a key: file and line, if it stands at the
+        beginning of one.
+        """
         line = ""
         if key in self.lines:
             line = f": line {self.lines[key]}"
@@ -39,20 +45,25 @@ class FolderSettings(NamedTuple):
 
 
 def flag_of(error: InputError) -> str:
-    """Return the option that an error is about: `relative_sigma` → `--relative-sigma`."""
+    """Return the option that an error is about: `relative_sigma` →
+    `--relative-sigma`.
+    """
     return f"--{error.where.strip('-').replace('_', '-')}"
 
 
-def read_settings(path: Path, find_problem: Callable[[str, object], str]) -> FolderSettings:
+def read_settings(
+    path: Path, find_problem: Callable[[str, object], str]
+) -> FolderSettings:
     """Read a settings file as words of a command line; nothing if there is none.
 
-    `gamma = [0, 1]` → `{"--gamma": ["--gamma=0", "--gamma=1"]}`. `find_problem` says what is wrong
-    with the value of a key, "" for nothing.
+    `gamma = [0, 1]` → `{"--gamma": ["--gamma=0", "--gamma=1"]}`. `find_problem` says
+    what is wrong with the value of a key, "" for nothing.
     """
     settings = FolderSettings(path, {}, [], {})
     if not path.is_file():
         return settings
-    import tomllib  # here: its patterns take milliseconds to compile, and most folders have no file
+    # Here: its patterns take milliseconds to compile, and most folders have no file
+    import tomllib
 
     try:
         text = decode_utf8(read_file(path), str(path))
@@ -71,7 +82,9 @@ def read_settings(path: Path, find_problem: Callable[[str, object], str]) -> Fol
             settings.mistakes.append(InputError(settings.locate(key), problem))
         else:
             values_of_key = value if isinstance(value, list) else [value]
-            settings.words[f"--{key}"] = [_format_word(key, each) for each in values_of_key]
+            settings.words[f"--{key}"] = [
+                _format_word(key, each) for each in values_of_key
+            ]
     return settings
 
 

@@ -1,5 +1,5 @@
-"""Means and intervals; Student's t by hand, since to import scipy takes longer than to score a
-file.
+"""Means and intervals; Student's t by hand, since to import scipy takes longer than
+to score a file.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-# Values that differ by no more are equal, and share a rank; fitted models leave this open.
+# Values that differ by no more are equal, and share a rank; fitted models
+# leave this open.
 TIE: Final = 1e-9
 
 # --- Student's t ---
@@ -19,8 +20,8 @@ _TINY: Final = 1e-300
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
-    """Continued fraction of the incomplete beta function (DLMF 8.17.22), by the modified Lentz
-    method.
+    """Continued fraction of the incomplete beta function (DLMF 8.17.22), by the
+    modified Lentz method.
     """
     c = 1.0
     d = 1.0 / max(1.0 - (a + b) * x / (a + 1.0), _TINY)
@@ -39,8 +40,8 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
 
 
 def _log_gamma_step(a: float) -> float:
-    """Compute lgamma(a + 1/2) - lgamma(a): the difference of two large numbers loses digits, its
-    series does not.
+    """Compute lgamma(a + 1/2) - lgamma(a): the difference of two large numbers loses
+    digits, its series does not.
     """
     if a > 100:
         return 0.5 * math.log(a) - 1 / (8 * a) + 1 / (192 * a**3)
@@ -48,8 +49,8 @@ def _log_gamma_step(a: float) -> float:
 
 
 def t_tail(t: float, df: float) -> float:
-    """Compute P(|T| > t) of Student's t with `df` > 0 degrees of freedom. It is I_x(df/2, 1/2), x =
-    df/(df + t²) (DLMF 8.17).
+    """Compute P(|T| > t) of Student's t with `df` > 0 degrees of freedom. It is
+    I_x(df/2, 1/2), x = df/(df + t²) (DLMF 8.17).
     """
     a = df / 2
     ratio = t * t / df
@@ -66,8 +67,8 @@ def t_tail(t: float, df: float) -> float:
 
 @lru_cache(maxsize=1024)  # the results of one dataset have the same degrees of freedom
 def t_quantile(p: float, df: float) -> float:
-    """Compute the `p` quantile of Student's t, 0.5 <= p < 1. By Newton's method for ln `t_tail`
-    over ln t, which is concave.
+    """Compute the `p` quantile of Student's t, 0.5 <= p < 1. By Newton's method for ln
+    `t_tail` over ln t, which is concave.
 
     >>> round(t_quantile(0.975, 10), 6)
     2.228139
@@ -95,8 +96,8 @@ _MIN_VARIANCE: Final = 1e-30  # below it, equal values differ by rounding errors
 
 
 def mean(values: Sequence[float]) -> float:
-    """Compute the arithmetic mean, exactly rounded so that the order of values does not matter; nan
-    without values.
+    """Compute the arithmetic mean, exactly rounded so that the order of values does not
+    matter; nan without values.
     """
     if not values:
         return math.nan
@@ -124,22 +125,27 @@ def stratified_mean(strata: Sequence[tuple[float, Sequence[float]]]) -> float:
     if not used:
         return math.nan
     total = math.fsum(weight for weight, _ in used)
-    return math.fsum(weight * mean_of_stratum for weight, mean_of_stratum in used) / total
+    return (
+        math.fsum(weight * mean_of_stratum for weight, mean_of_stratum in used) / total
+    )
 
 
-def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[float, float] | None:
+def stratified_error(
+    strata: Sequence[tuple[float, Sequence[float]]],
+) -> tuple[float, float] | None:
     """Compute the standard error of `stratified_mean`, √V, and its degrees of freedom.
 
     With weights wᵢ that add up to 1 and variances sᵢ² over nᵢ−1 the variance is
 
         V = Σ wᵢ²sᵢ²/nᵢ
 
-    (Cochran, Sampling Techniques, 1977, 5.4), with Satterthwaite's (1946) degrees of freedom
+    (Cochran, Sampling Techniques, 1977, 5.4), with Satterthwaite's (1946)
+    degrees of freedom
 
         V² / Σ (wᵢ²sᵢ²/nᵢ)²/(nᵢ−1)
 
-    None if a stratum with weight has fewer than two values, or if every variance is 0: then nothing
-    measures the error.
+    None if a stratum with weight has fewer than two values, or if every variance is 0:
+    then nothing measures the error.
     """
     used = [(weight, values) for weight, values in strata if values and weight > 0]
     if not used or any(len(values) < 2 for _, values in used):
@@ -153,7 +159,8 @@ def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[f
     if total_variance < _MIN_VARIANCE:
         return None
     denominators = [
-        term**2 / (len(values) - 1) for term, (_, values) in zip(terms, used, strict=True)
+        term**2 / (len(values) - 1)
+        for term, (_, values) in zip(terms, used, strict=True)
     ]
     return math.sqrt(total_variance), total_variance**2 / math.fsum(denominators)
 
@@ -161,8 +168,8 @@ def stratified_error(strata: Sequence[tuple[float, Sequence[float]]]) -> tuple[f
 def add_variance(
     error: tuple[float, float] | None, variance: float, freedom: float
 ) -> tuple[float, float] | None:
-    """Add an independent variance to a standard error with its degrees of freedom (Satterthwaite
-    1946). None stays None: nothing measures the error.
+    """Add an independent variance to a standard error with its degrees of freedom
+    (Satterthwaite 1946). None stays None: nothing measures the error.
     """
     if error is None or variance <= 0:
         return error
@@ -193,19 +200,22 @@ def stratified_interval(
     return clip_interval(stratified_mean(strata), half, bounds)
 
 
-def clip_interval(centre: float, half: float, bounds: tuple[float, float]) -> tuple[float, float]:
+def clip_interval(
+    centre: float, half: float, bounds: tuple[float, float]
+) -> tuple[float, float]:
     """Return the interval of a half width around a centre, within bounds."""
     return max(bounds[0], centre - half), min(bounds[1], centre + half)
 
 
 def cluster_values(values: Sequence[float], clusters: Sequence[object]) -> list[float]:
-    """Compute a value per cluster, in the order of their first values. Their mean is that of all,
-    their error is clustered:
+    """Compute a value per cluster, in the order of their first values. Their mean is
+    that of all, their error is clustered:
 
-        uᵢ = x̄ + G/n · Σ (x − x̄) over the values of cluster i, of n values in G clusters
+        uᵢ = x̄ + G/n · Σ (x − x̄) over the values of cluster i, of n
+        values in G clusters
 
-    s²(u)/G is then `clustered_error`². With clusters of one value each they are the values
-    themselves but for rounding.
+    s²(u)/G is then `clustered_error`². With clusters of one value each they are the
+    values themselves but for rounding.
     """
     if not values:
         return []
@@ -228,25 +238,27 @@ def sum_by_cluster(values: Sequence[float], clusters: Sequence[object]) -> list[
 def clustered_error(
     values: Sequence[float], clusters: Sequence[object]
 ) -> tuple[float, float] | None:
-    """Compute the standard error of a mean whose n values come in G clusters, √V, and its degrees
-    of freedom, G − 1.
+    """Compute the standard error of a mean whose n values come in G clusters, √V, and
+    its degrees of freedom, G − 1.
 
     Values of a cluster may be anything to each other:
 
         V = G/(G−1) · Σ (Σ residuals of a cluster)² / n²
 
-    (Liang & Zeger 1986; Miller, Adding error bars to evals, 2024). With clusters of one value each
-    this is s²/n. None for fewer than two clusters, or if the variance is 0: then nothing measures
-    the error.
+    (Liang & Zeger 1986; Miller, Adding error bars to evals, 2024). With clusters of one
+    value each this is s²/n. None for fewer than two clusters, or if the variance is 0:
+    then nothing measures the error.
     """
     return stratified_error([(1.0, cluster_values(values, clusters))])
 
 
 def clustered_interval(
-    values: Sequence[float], clusters: Sequence[object], bounds: tuple[float, float] = (0.0, 1.0)
+    values: Sequence[float],
+    clusters: Sequence[object],
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[float, float] | None:
-    """Compute the 95 % confidence interval of a mean by Student's t, clipped to `bounds`; see
-    `clustered_error`.
+    """Compute the 95 % confidence interval of a mean by Student's t, clipped to
+    `bounds`; see `clustered_error`.
     """
     return stratified_interval([(1.0, cluster_values(values, clusters))], bounds)
 
@@ -273,11 +285,12 @@ def holm(p_values: Any) -> Any:
 def rank_ranges(better: Any, p: Any, alpha: float = 0.05) -> list[tuple[int, int]]:
     """Find the best and the worst rank of each of S that no test of a pair contradicts.
 
-    `better` is S × S, how much better the first of two is; `p` are the two-sided p-values of these
-    differences, not adjusted, nan where nothing measures an error. The ranks are 1 + those
-    significantly better, and S − those significantly worse. By Holm's adjustment over all pairs all
-    true ranks lie in theirs at once in 95 % of cases (Mogstad, Romano, Shaikh & Wilhelm, Inference
-    for ranks, Rev. Econ. Stud. 91, 2024).
+    `better` is S × S, how much better the first of two is; `p` are the two-sided
+    p-values of these differences, not adjusted, nan where nothing measures an error.
+    The ranks are 1 + those significantly better, and S − those significantly worse. By
+    Holm's adjustment over all pairs all true ranks lie in theirs at once in 95 % of
+    cases (Mogstad, Romano, Shaikh & Wilhelm, Inference for ranks, Rev. Econ.
+    Stud. 91, 2024).
     """
     import numpy as np
 
@@ -295,8 +308,8 @@ def rank_ranges(better: Any, p: Any, alpha: float = 0.05) -> list[tuple[int, int
 def shared_ranks(values: Sequence[float]) -> list[int]:
     """Rank values that are sorted, best first; equal ones share the better rank.
 
-    This is the tie rule of all rankings: a value is equal to the one before it if they differ by
-    at most `TIE`, relative above 1.
+    This is the tie rule of all rankings: a value is equal to the one before it if they
+    differ by at most `TIE`, relative above 1.
 
     >>> shared_ranks([0.5, 0.1 + 0.2, 0.3, 0.0])
     [1, 2, 2, 4]

@@ -1,7 +1,7 @@
 """Bytes to text, and text to the cells of a CSV: any encoding, packing and separator.
 
-Who is asked for one file reads what people have. A nightly run and a file of truths take UTF-8 and
-UTF-16 only: a truth in the wrong letters scores all answers wrong.
+Who is asked for one file reads what people have. A nightly run and a file of truths
+take UTF-8 and UTF-16 only: a truth in the wrong letters scores all answers wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ MAX_BYTES: Final = 1 << 30  # of a file; its records take several times as much 
 MAX_CELL: Final = 1 << 30  # of a CSV: a trace of reasoning is longer than csv's 128 KiB
 PACKS: Final = (".gz", ".zst")  # extensions of the files that `unpack` unpacks
 UNREADABLE: Final = {  # by extension: the kind of file, and what to do with it
-    **dict.fromkeys((*PACKS, ".bz2", ".xz", ".zip"), "a compressed file; unpack it first"),
+    **dict.fromkeys(
+        (*PACKS, ".bz2", ".xz", ".zip"), "a compressed file; unpack it first"
+    ),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "a spreadsheet; save it as CSV"),
     ".parquet": "a Parquet file; make a prediction of it first (convert)",
     ".eval": "a log of inspect_ai; make a prediction of it first (convert)",
@@ -40,7 +42,8 @@ _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _CONTROLS: Final = lazy(rb"[\x00-\x08\x0e-\x1f]")
 # A character of UTF-8 that takes two bytes or more.
 _WIDE: Final = lazy(rb"[\xc2-\xf4][\x80-\xbf]")
-_PIECE: Final = 1024  # packed bytes at a time: zstd makes up to 100,000 times as many of them
+# Packed bytes at a time: zstd makes up to 100,000 times as many of them
+_PIECE: Final = 1024
 
 
 class EncodingError(InputError):
@@ -82,7 +85,9 @@ def _unpack_gzip(raw: bytes, where: str) -> bytes:
         with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
             text = file.read(MAX_BYTES + 1)
     except (EOFError, OSError, zlib.error) as error:
-        raise InputError(where, f"cannot be unpacked: {printable(error, 120)}") from None
+        raise InputError(
+            where, f"cannot be unpacked: {printable(error, 120)}"
+        ) from None
     _require_size(len(text), where)
     return text
 
@@ -107,7 +112,9 @@ def _unpack_zstd(raw: bytes, where: str) -> bytes:
                 _require_size(size, where)
                 pieces.append(piece)
     except zstandard.ZstdError as error:
-        raise InputError(where, f"cannot be unpacked: {printable(error, 120)}") from None
+        raise InputError(
+            where, f"cannot be unpacked: {printable(error, 120)}"
+        ) from None
     if not frame.eof:
         raise InputError(where, "cannot be unpacked: the file is cut")
     return b"".join(pieces)
@@ -115,20 +122,24 @@ def _unpack_zstd(raw: bytes, where: str) -> bytes:
 
 def _require_size(size: int, where: str) -> None:
     if size > MAX_BYTES:
-        raise InputError(where, f"expected {MAX_BYTES:,} bytes at most when unpacked; split it")
+        raise InputError(
+            where, f"expected {MAX_BYTES:,} bytes at most when unpacked; split it"
+        )
 
 
 # --- Text ---
 
 
 def is_utf16(begin: bytes) -> bool:
-    """Return whether a file begins with the mark of UTF-16, and not with that of UTF-32."""
+    """Return whether a file begins with the mark of UTF-16, and not with
+    that of UTF-32.
+    """
     return begin.startswith(_UTF16_MARKS) and begin[2:4] != b"\0\0"
 
 
 def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
-    """Decode UTF-8 text, a byte order mark at its start dropped; anything else is an InputError
-    with the byte position.
+    """Decode UTF-8 text, a byte order mark at its start dropped; anything else is an
+    InputError with the byte position.
 
     `position` is where `raw` begins in the file.
     """
@@ -150,12 +161,15 @@ def decode_utf8(raw: bytes, where: str, position: int = 0) -> str:
         raise EncodingError(where, expected) from None
 
 
-def decode_text(raw: bytes, where: str, any_encoding: bool = True) -> tuple[str, list[str]]:
+def decode_text(
+    raw: bytes, where: str, any_encoding: bool = True
+) -> tuple[str, list[str]]:
     """Decode a file of text: (text, notes).
 
-    It is UTF-8, UTF-16 (Excel's "Unicode text", and what `>` writes in PowerShell), or, with
-    `any_encoding`, GBK or cp1252, in which Excel saves in China and in the west; a note names these
-    two. Any other is an EncodingError, with the command that makes UTF-8 of it if there is one.
+    It is UTF-8, UTF-16 (Excel's "Unicode text", and what `>` writes in PowerShell), or,
+    with `any_encoding`, GBK or cp1252, in which Excel saves in China and in the west; a
+    note names these two. Any other is an EncodingError, with the command that makes
+    UTF-8 of it if there is one.
     """
     if is_utf16(raw):
         try:
@@ -180,12 +194,17 @@ def decode_text(raw: bytes, where: str, any_encoding: bool = True) -> tuple[str,
             file = printable(Path(where).name)
             return raw.decode(encoding), [f"{file}: not UTF-8, read as {name}"]
         file = shlex.quote(where)
-        got = f"text in {name}; make UTF-8 of it: iconv -f {encoding} -t UTF-8 {file} > utf8.txt"
+        got = (
+            f"text in {name}; make UTF-8 of it: iconv -f {encoding} -t UTF-8 {file} "
+            "> utf8.txt"
+        )
         raise EncodingError(where, error.expected, got) from None
 
 
 def _guess_encoding(raw: bytes) -> tuple[str, str]:
-    """Guess the (codec, usual name) of text that is not UTF-8; ("", "") if it is damaged."""
+    """Guess the (codec, usual name) of text that is not UTF-8; ("", "") if
+    it is damaged.
+    """
     if _is_gbk(raw):
         return "GB18030", "GBK"
     # Text of UTF-8 with a damaged byte would have other letters everywhere in cp1252.
@@ -205,7 +224,9 @@ def _is_gbk(raw: bytes) -> bool:
         wide = [char for char in raw.decode("gb18030") if char > "\x7f"]
     except UnicodeDecodeError:
         return False
-    return sum(len(char.encode("gb2312", "ignore")) == 2 for char in wide) > 0.9 * len(wide)
+    return sum(len(char.encode("gb2312", "ignore")) == 2 for char in wide) > 0.9 * len(
+        wide
+    )
 
 
 # --- Cells ---
@@ -215,14 +236,16 @@ _SEPARATORS: Final = ",;\t|"  # the most frequent one in the first line counts
 _NAMED_SEPARATOR: Final = lazy(r'"?sep=([^"\r\n])"?(?:\r\n|\r|\n)', re.IGNORECASE)
 
 
-def csv_rows(text: str, where: str, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Read every row of a CSV from its header on: (line, cells). The line is the one on which the
-    row begins.
+def csv_rows(
+    text: str, where: str, strict: bool = True
+) -> Iterator[tuple[int, list[str]]]:
+    """Read every row of a CSV from its header on: (line, cells). The line is the one on
+    which the row begins.
 
-    A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records of the
-    others, in which a cell that lacks is None, and a cell without a name has the key None. With
-    `strict`, misplaced quotes are an error too. Raises InputError, with the line, for text that is
-    no CSV.
+    A blank row has no cells: `if cells: dict(zip_longest(names, cells))` makes records
+    of the others, in which a cell that lacks is None, and a cell without a name has the
+    key None. With `strict`, misplaced quotes are an error too. Raises InputError, with
+    the line, for text that is no CSV.
     """
     import csv  # here: most commands read none
 

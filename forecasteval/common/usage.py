@@ -22,10 +22,16 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             import difflib  # here: it costs more than all the rest of the start-up
 
-            known = [name for name in self._option_string_actions if name.startswith("--")]
-            options = [word.partition("=")[0] for word in unknown if word.startswith("--")]
+            known = [
+                name for name in self._option_string_actions if name.startswith("--")
+            ]
+            options = [
+                word.partition("=")[0] for word in unknown if word.startswith("--")
+            ]
             near = [
-                name for option in options for name in difflib.get_close_matches(option, known, 1)
+                name
+                for option in options
+                for name in difflib.get_close_matches(option, known, 1)
             ]
             hint = ""
             if near:
@@ -36,11 +42,14 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """End the program with exit code 2."""
         error = printable(f"{self.prog}: {message}")
-        self.exit(ExitCode.REFUSED, f"{error}\nusage: {command_line(self.prog)} --help\n")
+        self.exit(
+            ExitCode.REFUSED, f"{error}\nusage: {command_line(self.prog)} --help\n"
+        )
 
 
 def program_name(path: str) -> str:
-    """Return how the program at `path` (`sys.argv[0]`) is called, in front of its errors.
+    """Return how the program at `path` (`sys.argv[0]`) is called, in front
+    of its errors.
 
     >>> program_name("/usr/bin/forecasteval"), program_name("/src/forecasteval/eval.py")
     ('forecasteval', 'eval.py')
@@ -54,8 +63,8 @@ def program_name(path: str) -> str:
 
 
 def command_line(program: str) -> str:
-    """Return what users type to run a program, or a command of it: `python eval.py` in a
-    checkout.
+    """Return what users type to run a program, or a command of it: `python eval.py`
+    in a checkout.
     """
     if program.split()[0].endswith(".py"):
         return f"python {program}"
@@ -63,18 +72,22 @@ def command_line(program: str) -> str:
 
 
 class _HelpFormatter(argparse.HelpFormatter):
-    """Wrap the lines of a text, each on its own. Where an example does not fit, its explanation
-    stands below it; a long command goes on behind a backslash.
+    """Wrap the lines of a text, each on its own. Where an example does not fit, its
+    explanation stands below it; a long command goes on behind a backslash.
     """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         return "\n".join(
-            part for line in text.splitlines() for part in _wrap_line(line, width) or [""]
+            part
+            for line in text.splitlines()
+            for part in _wrap_line(line, width) or [""]
         )
 
 
 def _wrap_line(line: str, width: int) -> list[str]:
-    """Wrap a paragraph, or an example, which is indented: `  command   what it does`."""
+    """Wrap a paragraph, or an example, which is indented: `  command
+    what it does`.
+    """
     if not line.startswith(" "):
         return textwrap.wrap(line, min(width, _PROSE))
     if len(line) <= width:
@@ -93,8 +106,9 @@ def describe(
 ) -> dict[str, Any]:
     """Describe the texts of a command's help, as options of its parser.
 
-    `{0}` in the lines of `examples` is replaced by the command that users type. `done` is the
-    meaning of exit code 0, `codes` are the exit codes of the command besides those of all commands.
+    `{0}` in the lines of `examples` is replaced by the command that users type. `done`
+    is the meaning of exit code 0, `codes` are the exit codes of the command besides
+    those of all commands.
     """
     other_codes = [f"{code} {code.meaning}" for code in sorted({*COMMON, *codes})]
     exits = f"exit codes: {', '.join([f'{ExitCode.DONE} {done}', *other_codes])}"

@@ -1,4 +1,6 @@
-"""The version of this package, which is part of every signature, and checksums of its code."""
+"""The version of this package, which is part of every signature, and
+checksums of its code.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,11 @@ _CODE: Final = (".py", ".css", ".js")
 
 @cache
 def hash_code(*places: Path) -> str:
-    """sha256 of the code in these files and folders: the names and bytes of `.py`, `.css`, `.js`.
+    """sha256 of the code in these files and folders: the names and bytes of `.py`,
+    `.css`, `.js`.
 
-    What is stored carries that of the code it was made by, so that an edit makes again what depends
-    on it, and nothing else.
+    What is stored carries that of the code it was made by, so that an edit makes again
+    what depends on it, and nothing else.
     """
     digest = hashlib.sha256()
     for root in places:

@@ -1,3 +1,3 @@
-"""Answers that other programs wrote, as prediction files: `python eval.py convert SOURCE -o
-prediction/NAME.json`.
+"""Answers that other programs wrote, as prediction files: `python eval.py convert
+SOURCE -o prediction/NAME.json`.
 """

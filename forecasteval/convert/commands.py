@@ -1,5 +1,5 @@
-"""The command line `convert`: what another program wrote, as prediction files; FutureX-Past as a
-dataset.
+"""The command line `convert`: what another program wrote, as prediction files;
+FutureX-Past as a dataset.
 """
 
 from __future__ import annotations
@@ -18,7 +18,13 @@ from typing import Any, Final
 from forecasteval.common.errors import InputError, RecordNotes, printable, show_count
 from forecasteval.common.exit_codes import ExitCode
 from forecasteval.common.files import find_dataset, spool_stdin, write_atomic
-from forecasteval.common.records import WRAPPERS, Loaded, as_text, dump_json, load_records
+from forecasteval.common.records import (
+    WRAPPERS,
+    Loaded,
+    as_text,
+    dump_json,
+    load_records,
+)
 from forecasteval.common.usage import Parser, command_line, describe
 from forecasteval.common.version import __version__
 from forecasteval.source.formats import (
@@ -50,25 +56,31 @@ _DESCRIPTION: Final = (
     "inspect_ai, OpenAI batches, MiroFlow, tables."
 )
 _PATHS: Final = {
-    "--id": "column of the ids, or a path of keys and places, doc.id (default: by the dataset)",
-    "--answer": "column of the model's answers, or a path; messages.-1.content is of the last one",
+    "--id": "column of the ids, or a path of keys and places, doc.id (default: by the "
+    "dataset)",
+    "--answer": "column of the model's answers, or a path; messages.-1.content is of "
+    "the last one",
     "--run": "column that tells the runs of a system apart",
     "--system": "column that names the systems, each of which gets a file",
 }
 # What describes the systems, and whose result would be a board.
 _TAKEN: Final = ("systems.json", "leaderboard.json")
 
-_NO_IDS: Final = {"id", *WRAPPERS}  # an object with such a key may be read as something else
-_SEVERAL_ANSWERS: Final = "ids with several answers, all kept; a score counts them as missing"
+# An object with such a key may be read as something else
+_NO_IDS: Final = {"id", *WRAPPERS}
+_SEVERAL_ANSWERS: Final = (
+    "ids with several answers, all kept; a score counts them as missing"
+)
 _SEVERAL_QUESTIONS: Final = "ids of several questions, kept with their prompts"
-Converted = tuple[dict[Path, str], list[str]]  # the texts of the files to write, the lines to print
+# The texts of the files to write, the lines to print
+Converted = tuple[dict[Path, str], list[str]]
 
 
 def run(argv: Sequence[str], program: str) -> int:
     """Convert; 0 if it did its work.
 
-    Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
-    SystemExit (argparse) for bad usage.
+    Raises InputError for what cannot be read, EvaluationError for what cannot be
+    written, and SystemExit (argparse) for bad usage.
     """
     args = build_parser(program).parse_args(argv)
     output: Path = args.output
@@ -78,7 +90,9 @@ def run(argv: Sequence[str], program: str) -> int:
         questions = _find_questions(args.questions, output)
         texts, lines = _convert_answers(args.sources, output, named, questions)
     elif len(args.sources) > 1 or any(named) or args.questions:
-        raise InputError("--dataset", "expected one source, and neither --id nor --answer")
+        raise InputError(
+            "--dataset", "expected one source, and neither --id nor --answer"
+        )
     else:
         texts, lines = _convert_dataset(args.sources[0], output)
         file = shlex.quote(str(output))
@@ -94,7 +108,9 @@ def run(argv: Sequence[str], program: str) -> int:
 
 
 def build_parser(program: str) -> argparse.ArgumentParser:
-    """Make the parser; `program` is what stands before `convert` on the command line."""
+    """Make the parser; `program` is what stands before `convert` on
+    the command line.
+    """
     texts = describe(program, _DESCRIPTION, _EXAMPLES, "converted")
     parser = Parser(prog=f"{program} convert", **texts)
     add = parser.add_argument
@@ -105,10 +121,19 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         nargs="+",
         help="file to read; its contents decide its format",
     )
-    add("-o", "--output", metavar="FILE", type=Path, required=True, help="file to write, NAME.json")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="file to write, NAME.json",
+    )
     for option, what in _PATHS.items():
         add(option, metavar="PATH", default="", help=what)
-    what = "dataset whose ids and prompts show what is what (default: by the name of FILE)"
+    what = (
+        "dataset whose ids and prompts show what is what (default: by the name of FILE)"
+    )
     add("--questions", metavar="FILE", type=Path, help=what)
     text = "SOURCE is FutureX-Past: write its questions"
     add("--dataset", action="store_true", help=text)
@@ -133,7 +158,9 @@ def _require_usable(output: Path, sources: Sequence[Path]) -> None:
 
 
 def _find_questions(path: Path | None, output: Path) -> Questions | None:
-    """Find the questions that the new file answers, by its name; None without a dataset."""
+    """Find the questions that the new file answers, by its name; None
+    without a dataset.
+    """
     root = output.absolute().parent.parent
     dataset = path or find_dataset(output, root / "dataset")
     if dataset is None:
@@ -153,7 +180,9 @@ def _convert_answers(
         titles = {output: [*itertools.chain(*titles.values())]}
     n_runs = sum(len(source.runs) for source in sources.values())
     if n_runs > 1 and "@" in output.stem:
-        expected = f"expected a name without @ for {n_runs} runs, whose names get @1, @2 …"
+        expected = (
+            f"expected a name without @ for {n_runs} runs, whose names get @1, @2 …"
+        )
         raise InputError(str(output), expected)
     texts: dict[Path, str] = {}
     lines: list[str] = []
@@ -196,10 +225,11 @@ def _describe_source(path: Path, source: SourceFile) -> list[str]:
 
 
 def _join_parts(sources: Sequence[SourceFile]) -> SourceFile | None:
-    """Join sources that answer other questions each, run by run; None where they do not.
+    """Join sources that answer other questions each, run by run; None
+    where they do not.
 
-    So logs of several datasets are one prediction, whose questions with references are compared
-    with their controls. Sources that share a question are runs.
+    So logs of several datasets are one prediction, whose questions with references are
+    compared with their controls. Sources that share a question are runs.
     """
     if len(sources) < 2 or any(source.labels for source in sources):
         return None
@@ -261,12 +291,12 @@ def _name_run(output: Path, source: SourceFile, run: int, number: int) -> Path:
 
 
 def prediction_text(run: SourceRun) -> tuple[str, int, list[str]]:
-    """Write the prediction file of a run; returns also its number of answers, and notes on ids that
-    repeat.
+    """Write the prediction file of a run; returns also its number of answers, and notes
+    on ids that repeat.
 
-    The file is `{id: answer}`, which every benchmark reads. Where an id has several answers it is
-    rows with prompts, by which FutureX tells questions of one id apart; what stays ambiguous counts
-    as missing there.
+    The file is `{id: answer}`, which every benchmark reads. Where an id has several
+    answers it is rows with prompts, by which FutureX tells questions of one id apart;
+    what stays ambiguous counts as missing there.
     """
     by_id: dict[str, dict[tuple[str, str], SourceAnswer]] = {}
     notes = RecordNotes()
@@ -306,7 +336,8 @@ def _make_row(answer: SourceAnswer) -> dict[str, object]:
 
 # --- FutureX-Past as a dataset ---
 
-_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {  # of ours, and their names in the two editions
+# Of ours, and their names in the two editions
+_FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "id": ("id", "question_id"),
     "prompt": ("prompt", "question"),
     "level": ("level",),
@@ -347,7 +378,9 @@ def _convert_dataset(path: Path, output: Path) -> Converted:
 
 
 def _find_fields(path: Path, table: Loaded) -> dict[str, str]:
-    """Find the columns of our fields; InputError if one that all questions need is missing."""
+    """Find the columns of our fields; InputError if one that all questions
+    need is missing.
+    """
     source: dict[str, str] = {}
     for field, names in _FIELDS.items():
         present = [name for name in names if name in table.names]

@@ -22,7 +22,9 @@ _DAY: Final = re.compile(r"(\d{4}-\d{2})-\d{2}")
 
 
 class Part(TypedDict):
-    """The questions with one value of a column: their number, their score, its 95 % interval."""
+    """The questions with one value of a column: their number, their score, its
+    95 % interval.
+    """
 
     score: float
     interval: tuple[float, float] | None
@@ -33,12 +35,15 @@ class Part(TypedDict):
 def break_down(results: JsonObject, column: str) -> dict[str, Part]:
     """Score the questions of each value of a column, as if they were all questions.
 
-    A score is Σ w·mean over the levels, as the overall score: the weights are those of the
-    signature, renormalised over the levels that the value has. Questions without a score are in no
-    part. Times become months. Raises InputError for a column that no item has, with the known ones.
+    A score is Σ w·mean over the levels, as the overall score: the weights are those of
+    the signature, renormalised over the levels that the value has. Questions without a
+    score are in no part. Times become months. Raises InputError for a column that no
+    item has, with the known ones.
     """
     items = _require_items(results)
-    weights = {str(level): w for level, w in results["signature"].get("weights", {}).items()}
+    weights = {
+        str(level): w for level, w in results["signature"].get("weights", {}).items()
+    }
     parts: defaultdict[str, list[JsonObject]] = defaultdict(list)
     for item, value in zip(items, list_values(items, column), strict=True):
         if item["score"] is not None:
@@ -49,9 +54,11 @@ def break_down(results: JsonObject, column: str) -> dict[str, Part]:
 
 
 def break_down_forecasters(results: JsonObject, column: str) -> dict[str, JsonObject]:
-    """Score the forecasters on the events of each value of a column, in the form of `by_category`.
+    """Score the forecasters on the events of each value of a column, in the form of
+    `by_category`.
 
-    A score is the mean over the events, weighted as these are. Raises InputError as `break_down`.
+    A score is the mean over the events, weighted as these are. Raises InputError
+    as `break_down`.
     """
     items = _require_items(results)
     groups: defaultdict[str, defaultdict[str, list[JsonObject]]] = defaultdict(
@@ -62,7 +69,9 @@ def break_down_forecasters(results: JsonObject, column: str) -> dict[str, JsonOb
     parts: dict[str, JsonObject] = {}
     for value in sorted(groups, key=value_key):
         by_name = groups[value]
-        events = {item["id"] for items_of_name in by_name.values() for item in items_of_name}
+        events = {
+            item["id"] for items_of_name in by_name.values() for item in items_of_name
+        }
         scores = {name: _score_forecaster(by_name[name]) for name in sorted(by_name)}
         parts[value] = {"n_events": len(events), "forecasters": scores}
     return parts
@@ -81,7 +90,9 @@ def _score_forecaster(items: Sequence[JsonObject]) -> dict[str, float | None]:
 def _require_items(results: JsonObject) -> Sequence[JsonObject]:
     items: Sequence[JsonObject] = results.get("items") or ()
     if not items:
-        raise InputError("--by", "needs the items of a result: add --items (Python: items=True)")
+        raise InputError(
+            "--by", "needs the items of a result: add --items (Python: items=True)"
+        )
     return items
 
 
@@ -105,14 +116,18 @@ class PartDifference(TypedDict):
 
 
 def compare_parts(a: JsonObject, b: JsonObject, column: str) -> list[PartDifference]:
-    """Compare two results on the questions of each value of a column, question by question.
+    """Compare two results on the questions of each value of a column,
+    question by question.
 
-    A difference is the score of `a` less that of `b`, with a t interval on the differences of the
-    questions. Both results must be on the same questions. Raises InputError as `break_down`.
+    A difference is the score of `a` less that of `b`, with a t interval on the
+    differences of the questions. Both results must be on the same questions. Raises
+    InputError as `break_down`.
     """
     low, high = _read_bounds(a)
     differences: list[JsonObject] = []
-    items_a, items_b = (sorted(results["items"], key=question_key) for results in (a, b))
+    items_a, items_b = (
+        sorted(results["items"], key=question_key) for results in (a, b)
+    )
     for item_a, item_b in zip(items_a, items_b, strict=True):
         if item_a["score"] is not None:
             differences.append({**item_a, "score": item_a["score"] - item_b["score"]})
@@ -149,12 +164,16 @@ def list_columns(items: Sequence[JsonObject]) -> list[str]:
 
 
 def _find_key(items: Sequence[JsonObject], column: str) -> str:
-    """Find the key of the items that holds a column: one of the dataset before one of ours."""
+    """Find the key of the items that holds a column: one of the dataset
+    before one of ours.
+    """
     for key in (COLUMN_PREFIX + column, column):
         if any(key in item for item in items):
             return key
     known = ", ".join(list_columns(items)) or "it has none"
-    raise InputError("--by", f"expected a column of the dataset: {known}", printable(column, 60))
+    raise InputError(
+        "--by", f"expected a column of the dataset: {known}", printable(column, 60)
+    )
 
 
 def _format_value(value: object) -> str:
@@ -169,7 +188,8 @@ def _format_value(value: object) -> str:
 
 
 def value_key(value: str) -> tuple[bool, float, str]:
-    """Return the sort key of a value: numbers by their size, then texts, then what has no value.
+    """Return the sort key of a value: numbers by their size, then texts, then
+    what has no value.
 
     The words `nan` and `inf` are texts: nan is neither less nor more than any number.
     """
@@ -183,7 +203,9 @@ def value_key(value: str) -> tuple[bool, float, str]:
 
 
 def _score_part(
-    items: Sequence[JsonObject], weights: Mapping[str, float], bounds: tuple[float, float]
+    items: Sequence[JsonObject],
+    weights: Mapping[str, float],
+    bounds: tuple[float, float],
 ) -> Part:
     by_level: Mapping[str, Sequence[JsonObject]] = {"": items}
     if weights:
@@ -250,7 +272,9 @@ def _show_score(value: str, row: tuple[str, Mapping[str, Part]]) -> Heat:
 def differences_table(
     column: str, rows: Sequence[PartDifference], names: Mapping[str, str]
 ) -> Table:
-    """Make the table of a comparison by the values of a column; `names` are shown for systems."""
+    """Make the table of a comparison by the values of a column; `names` are
+    shown for systems.
+    """
     first = Column("A", lambda row: printable(names[row["a"]], 60))
     second = Column("B", lambda row: printable(names[row["b"]], 60))
     return make_table([_value_column(column), first, second, *_DIFFERENCE], rows)
@@ -261,7 +285,9 @@ def forecasters_table(column: str, parts: Mapping[str, Mapping[str, Any]]) -> Ta
     rows: list[JsonObject] = []
     for value, part in parts.items():
         scores_by_name = part["forecasters"].items()
-        rows += [{**scores, "value": value, "name": name} for name, scores in scores_by_name]
+        rows += [
+            {**scores, "value": value, "name": name} for name, scores in scores_by_name
+        ]
     return make_table([_value_column(column), *_FORECASTER], rows)
 
 

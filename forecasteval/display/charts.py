@@ -1,5 +1,5 @@
-"""Charts as data: marks in the cells of a table, lines and dots on axes; and `plot`, which draws
-one with matplotlib.
+"""Charts as data: marks in the cells of a table, lines and dots on axes; and `plot`,
+which draws one with matplotlib.
 
 Pages draw the same values as SVG (`display.marks`).
 """
@@ -19,11 +19,12 @@ from .tables import IntervalCell, Table, show_number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Six colours that colour-blind readers can tell apart (after Okabe and Ito), dark enough for text
-# on white.
+# Six colours that colour-blind readers can tell apart (after Okabe and Ito), dark
+# enough for text on white.
 COLOURS: Final = ("#0072b2", "#b84a00", "#00785a", "#9a3d7c", "#7a5c00", "#56649a")
 GREY: Final = "#757575"
-_MARKS: Final = {"": GREY, "a": COLOURS[0], "b": COLOURS[1], "ref": "black"}  # by kind of mark
+# By kind of mark
+_MARKS: Final = {"": GREY, "a": COLOURS[0], "b": COLOURS[1], "ref": "black"}
 LABEL: Final = 40  # characters of a name in a chart
 _DOTTED: Final = 24  # points of a line that are drawn as dots, too
 _STEPS: Final = 5  # at most, between the ticks of an axis
@@ -57,8 +58,8 @@ class Axis(NamedTuple):
 
 
 def fenced_axis(values: Iterable[float], named: Iterable[float]) -> Axis:
-    """Make an axis that holds the `named` values, and of the others those within Tukey's fences:
-    1.5 quartile distances beyond the quartiles.
+    """Make an axis that holds the `named` values, and of the others those within
+    Tukey's fences: 1.5 quartile distances beyond the quartiles.
 
     >>> fenced_axis([1, 1.1, 1.2, 1.3, 9], [0.9]).ticks[-1]
     (1.3, '1.3')
@@ -73,13 +74,15 @@ def fenced_axis(values: Iterable[float], named: Iterable[float]) -> Axis:
 
 
 def number_axis(values: Iterable[float | None]) -> Axis:
-    """Make an axis that holds the values. Its ticks are multiples of 1, 2 or 5 times a power of
-    ten.
+    """Make an axis that holds the values. Its ticks are multiples of 1, 2 or 5 times
+    a power of ten.
 
     >>> number_axis([0.12, 0.48]).ticks
     [(0.1, '0.1'), (0.2, '0.2'), (0.3, '0.3'), (0.4, '0.4'), (0.5, '0.5')]
     """
-    known = [value for value in values if value is not None and math.isfinite(value)] or [0.0, 1.0]
+    known = [
+        value for value in values if value is not None and math.isfinite(value)
+    ] or [0.0, 1.0]
     low = min(known)
     high = max(known)
     if high - low < 1e-9 * max(abs(low), abs(high), 0.1):  # ticks have 12 decimals
@@ -101,8 +104,14 @@ def number_axis(values: Iterable[float | None]) -> Axis:
 
 
 def interval_axis(marks: Iterable[IntervalCell], *more: float | None) -> Axis:
-    """Make the axis that the intervals of a column share; `more` are further values on it."""
-    values = [value for mark in marks for value in (mark.value, mark.mark, *(mark.bounds or ()))]
+    """Make the axis that the intervals of a column share; `more` are
+    further values on it.
+    """
+    values = [
+        value
+        for mark in marks
+        for value in (mark.value, mark.mark, *(mark.bounds or ()))
+    ]
     return number_axis([*values, *more])
 
 
@@ -126,8 +135,8 @@ class ChartLine(NamedTuple):
         return self.points[-1]
 
     def marks(self) -> list[tuple[float, float, float]]:
-        """List the dots: (x, y, area). They are the points of a short line that is not faint, and
-        of a line that has areas.
+        """List the dots: (x, y, area). They are the points of a short line that is not
+        faint, and of a line that has areas.
         """
         if not self.dots and (len(self.points) > _DOTTED or self.faint):
             return []
@@ -136,8 +145,8 @@ class ChartLine(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One pair of axes; `reference` are the ends of a dashed line; with `named` the lines have
-    labels.
+    """One pair of axes; `reference` are the ends of a dashed line; with `named` the
+    lines have labels.
     """
 
     title: str
@@ -158,13 +167,17 @@ class Panel(NamedTuple):
         return f"M{'L'.join(points)}"
 
     def beyond(self, line: ChartLine) -> list[tuple[float, float]]:
-        """List the highest and the lowest point of a line that leaves the axis there."""
-        ends = [end(line.points, key=itemgetter(1)) for end in (max, min) if line.points]
+        """List the highest and the lowest point of a line that leaves
+        the axis there.
+        """
+        ends = [
+            end(line.points, key=itemgetter(1)) for end in (max, min) if line.points
+        ]
         return [(x, y) for x, y in ends if not self.y.low <= y <= self.y.high]
 
     def labels(self, gap: float = 15.0) -> list[tuple[float, float, int]]:
-        """Place the names near the ends of the lines, `gap` apart. A name has its share of the
-        width, its place in pixels from the top, and the number of its line.
+        """Place the names near the ends of the lines, `gap` apart. A name has its share
+        of the width, its place in pixels from the top, and the number of its line.
         """
         if not self.named:
             return []
@@ -175,7 +188,9 @@ class Panel(NamedTuple):
                 x, y = line.end
                 ends[number] = self.x.at(x)
                 heights.append((self.height * (1 - self.y.at(y)), number))
-        return [(ends[number], at, number) for at, number in spread(sorted(heights), gap)]
+        return [
+            (ends[number], at, number) for at, number in spread(sorted(heights), gap)
+        ]
 
 
 def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, int]]:
@@ -191,8 +206,8 @@ def spread(ends: Sequence[tuple[float, int]], gap: float) -> list[tuple[float, i
 
 
 class Chart(NamedTuple):
-    """A chart: `panels` of lines or, without any, the marks in the cells of `table`, which always
-    has the numbers.
+    """A chart: `panels` of lines or, without any, the marks in the cells of `table`,
+    which always has the numbers.
 
     `name` is that of `plot(name)`; `description` says what is drawn and how to read it.
     """
@@ -208,11 +223,11 @@ class Chart(NamedTuple):
 
 
 def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -> Any:
-    """Draw a chart (the first, or `name`) with matplotlib. Returns its Axes, or an array of them if
-    it has several panels.
+    """Draw a chart (the first, or `name`) with matplotlib. Returns its Axes, or an
+    array of them if it has several panels.
 
-    On `ax` if given: one Axes, or as many as the chart has panels. Raises InputError for a name
-    that no chart has, and without matplotlib.
+    On `ax` if given: one Axes, or as many as the chart has panels. Raises InputError
+    for a name that no chart has, and without matplotlib.
     """
     if name is None:
         name = next(iter(charts), "")
@@ -231,7 +246,9 @@ def plot(charts: Mapping[str, Chart], name: str | None = None, ax: Any = None) -
         axes = np.ravel(_make_axes(chart, count))
         parents = [axes[0].figure]
     if len(axes) != count:
-        raise InputError("plot", f"{chart.name} has {count} panels", f"{len(axes)} Axes")
+        raise InputError(
+            "plot", f"{chart.name} has {count} panels", f"{len(axes)} Axes"
+        )
     for panel_axes, panel in zip(axes, chart.panels, strict=False):
         _draw_panel(panel_axes, panel)
     if not chart.panels:
@@ -270,8 +287,8 @@ def _make_axes(chart: Chart, count: int) -> Any:
 def _choose_fonts(parents: Iterable[Any]) -> None:
     """Choose fonts for texts in other scripts.
 
-    `rc_context` around `subplots` would undo what a notebook sets with its first figure, and it
-    would show no further one.
+    `rc_context` around `subplots` would undo what a notebook sets with its first
+    figure, and it would show no further one.
     """
     from matplotlib import font_manager
     from matplotlib.text import Text
@@ -298,13 +315,21 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
                 end = panel.y.high
                 arrow = "^"
             ax.plot(x, end, arrow, color=colour, clip_on=False)
-    style: Any = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "center"}
+    style: Any = {
+        "xycoords": "axes fraction",
+        "textcoords": "offset points",
+        "va": "center",
+    }
     for x, y, number in panel.labels(20.0):
         name = printable(panel.lines[number].name, LABEL)
         label: Any = ax.annotate(name, (x, 1 - y / panel.height), (4, 0), **style)
-        label.set(color=COLOURS[number % len(COLOURS)], fontsize="small", parse_math=False)
+        label.set(
+            color=COLOURS[number % len(COLOURS)], fontsize="small", parse_math=False
+        )
     if panel.reference:
-        ax.plot(*zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0)
+        ax.plot(
+            *zip(*panel.reference, strict=True), color=GREY, linestyle="--", zorder=0
+        )
     _set_axis(ax.xaxis, panel.x)
     _set_axis(ax.yaxis, panel.y)
     ax.set_title(printable(panel.title, LABEL), parse_math=False)
@@ -313,8 +338,12 @@ def _draw_panel(ax: Axes, panel: Panel) -> None:
 
 def _draw_marks(ax: Axes, table: Table) -> None:
     """Draw the first column of marks, a row each, the first on top."""
-    at = next(index for index, column in enumerate(table.columns) if column.kind == "mark")
-    names = next(index for index, column in enumerate(table.columns) if column.kind == "text")
+    at = next(
+        index for index, column in enumerate(table.columns) if column.kind == "mark"
+    )
+    names = next(
+        index for index, column in enumerate(table.columns) if column.kind == "text"
+    )
     marks: list[Any] = [row[at] for row in table.rows]
     for y, (value, bounds, mark, kind) in enumerate(marks):
         colour = _MARKS[kind]
@@ -337,7 +366,9 @@ def _draw_marks(ax: Axes, table: Table) -> None:
 
 
 def _set_axis(drawn: Any, axis: Axis) -> None:
-    """Set the ends and ticks of an axis; of long texts, such as dates, only those at its ends."""
+    """Set the ends and ticks of an axis; of long texts, such as dates, only
+    those at its ends.
+    """
     ticks = axis.ticks
     if sum(len(text) for _, text in ticks) > _TICKS:
         ticks = [ticks[0], ticks[-1]]

@@ -10,8 +10,8 @@ from forecasteval.common.statistics import cluster_values
 
 
 def list_clusters(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Name what each item hangs together with: its cluster, or itself. Nothing if no item has a
-    cluster.
+    """Name what each item hangs together with: its cluster, or itself. Nothing if no
+    item has a cluster.
     """
     if not any(item.get("cluster") for item in items):
         return []
@@ -19,7 +19,9 @@ def list_clusters(items: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def cluster_scores(items: Sequence[Mapping[str, Any]]) -> list[float]:
-    """List the scores of items, one value for each cluster if there are any (`cluster_values`)."""
+    """List the scores of items, one value for each cluster if there are any
+    (`cluster_values`).
+    """
     scores = [item["score"] for item in items]
     clusters = list_clusters(items)
     if not clusters:
@@ -28,9 +30,11 @@ def cluster_scores(items: Sequence[Mapping[str, Any]]) -> list[float]:
 
 
 def describe_questions(items: Sequence[Mapping[str, Any]]) -> str:
-    """Describe how many questions there are, and in how many series if some hang together.
+    """Describe how many questions there are, and in how many series if some
+    hang together.
 
-    >>> describe_questions([{"question": "a", "cluster": "x"}, {"question": "b", "cluster": "x"}])
+    >>> describe_questions([{"question": "a", "cluster": "x"}, {"question": "b",
+        "cluster": "x"}])
     '2 questions in 1 series'
     """
     questions = show_count(len(items), "question")

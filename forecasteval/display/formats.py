@@ -1,4 +1,6 @@
-"""Reports in the forms that documents need: Markdown, LaTeX, CSV; `tables` has them as text."""
+"""Reports in the forms that documents need: Markdown, LaTeX, CSV; `tables`
+has them as text.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def markdown_table(table: Table) -> list[str]:
     formats = [_MARKDOWN_CELLS[column.side] for column in columns]
     shown = []
     for row in (_titles(columns), *rows):
-        cells = [format_cell(cell) for format_cell, cell in zip(formats, row, strict=True)]
+        cells = [
+            format_cell(cell) for format_cell, cell in zip(formats, row, strict=True)
+        ]
         shown.append(f"| {' | '.join(cells)} |")
     head, *body = shown
     sides = [_MARKDOWN_SIDES[column.side] for column in columns]
@@ -79,7 +83,10 @@ def markdown_text(text: str) -> str:
 
 
 _MARKDOWN_SIDES: Final = {">": "---:", "<": "---"}
-_MARKDOWN_CELLS: Final[Mapping[str, Callable[[str], str]]] = {">": str, "<": markdown_text}
+_MARKDOWN_CELLS: Final[Mapping[str, Callable[[str], str]]] = {
+    ">": str,
+    "<": markdown_text,
+}
 
 
 # --- LaTeX ---
@@ -94,8 +101,13 @@ _LATEX: Final = str.maketrans(
 
 
 def latex_lines(report: Report) -> list[str]:
-    """Format lines of text as they are, and each table as a `tabular` with booktabs' rules."""
-    lines = [r"% needs \usepackage{booktabs}, and for letters beyond Latin xelatex or lualatex"]
+    """Format lines of text as they are, and each table as a `tabular` with
+    booktabs' rules.
+    """
+    lines = [
+        r"% needs \usepackage{booktabs}, and for letters beyond Latin xelatex or "
+        r"lualatex"
+    ]
     for block in report:
         if isinstance(block, str):
             lines.append(latex_text(block))
@@ -105,13 +117,17 @@ def latex_lines(report: Report) -> list[str]:
 
 
 def latex_table(table: Table) -> list[str]:
-    """Return the lines of a table; a missing value is --, the best of a column is bold."""
+    """Return the lines of a table; a missing value is --, the best of a
+    column is bold.
+    """
     columns, rows = table.texts()
     formatted = []
     for index, column in enumerate(columns):
         best = _find_best(column, index, rows, columns)
         cells = [row[index] for row in rows]
-        formatted.append([_format_latex_cell(cell, column, cell == best) for cell in cells])
+        formatted.append(
+            [_format_latex_cell(cell, column, cell == best) for cell in cells]
+        )
     sides = "".join(_LATEX_SIDES[column.side] for column in columns)
     return [
         rf"\begin{{tabular}}{{{sides}}}",
@@ -130,12 +146,16 @@ _LATEX_SIDES: Final = {">": "r", "<": "l"}
 def _find_best(
     column: Column, at: int, rows: Sequence[Sequence[str]], columns: Sequence[Column]
 ) -> str | None:
-    """Find the cell of a column that is best of two or more; rows without their rank are no
-    candidates.
+    """Find the cell of a column that is best of two or more; rows without their rank
+    are no candidates.
 
     None for a column without a best one.
     """
-    ranked = [row for row in rows if columns[0].title != "Rank" or row[0] not in ("", _MISSING)]
+    ranked = [
+        row
+        for row in rows
+        if columns[0].title != "Rank" or row[0] not in ("", _MISSING)
+    ]
     cells = [row[at] for row in ranked if row[at] != _MISSING]
     if not column.best or len(cells) < 2:
         return None
@@ -145,7 +165,9 @@ def _find_best(
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    r"""Return a row; behind the `\\` of the row above, a `[` or `*` would be its argument."""
+    r"""Return a row; behind the `\\` of the row above, a `[` or `*` would
+    be its argument.
+    """
     row = " & ".join(cells)
     if row.startswith(("[", "*")):
         row = f"{{}}{row}"
@@ -169,17 +191,20 @@ def latex_number(cell: str) -> str:
 
 
 def latex_text(text: str) -> str:
-    """Return a text that LaTeX prints as it is, whatever it holds; its letters are left to the
-    fonts.
+    """Return a text that LaTeX prints as it is, whatever it holds; its letters are
+    left to the fonts.
     """
-    return re.sub("-(?=-)", "-{}", printable(text).translate(_LATEX))  # of -- it makes a dash
+    # Of -- it makes a dash
+    return re.sub("-(?=-)", "-{}", printable(text).translate(_LATEX))
 
 
 # --- CSV ---
 
-# What a spreadsheet takes for the start of a formula, at the start of a cell: also where it splits
-# at a semicolon.
-_FORMULA: Final = re.compile(r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋－＠−﹢﹣﹦])")
+# What a spreadsheet takes for the start of a formula, at the start of a cell: also
+# where it splits at a semicolon.
+_FORMULA: Final = re.compile(
+    r"(^|[;\t])([\s\"'\u00ad\u180e]*)(?=[-=+@|%＝＋－＠−﹢﹣﹦])"
+)
 
 
 def csv_table(table: Table) -> str:
@@ -214,7 +239,9 @@ def write_csv(rows: Iterable[Iterable[object]]) -> str:
 
 
 def csv_cell(cell: object) -> object:
-    """Return a cell of a CSV: nothing for None and nan, a number as it is, a text by `csv_text`."""
+    """Return a cell of a CSV: nothing for None and nan, a number as it is, a text
+    by `csv_text`.
+    """
     if isinstance(cell, str):
         return csv_text(cell)
     is_nan = isinstance(cell, float) and math.isnan(cell)
@@ -224,5 +251,7 @@ def csv_cell(cell: object) -> object:
 
 
 def csv_text(text: str) -> str:
-    """Return a text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """Return a text; one that a spreadsheet would run as a formula gets an
+    apostrophe in front.
+    """
     return _FORMULA.sub(r"\1'\2", printable(text))

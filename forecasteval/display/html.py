@@ -1,8 +1,9 @@
-"""Pages as HTML, harmless whatever they show, and readable under a strict content policy.
+"""Pages as HTML, harmless whatever they show, and readable under a strict
+content policy.
 
-Every text gets into the HTML by `tag`, which escapes it. The policy of a page allows only its style
-and its script, by their checksums; neither contains anything that is not ours. Charts and rows that
-open are made by `display.marks` and `display.rows`.
+Every text gets into the HTML by `tag`, which escapes it. The policy of a page allows
+only its style and its script, by their checksums; neither contains anything that is not
+ours. Charts and rows that open are made by `display.marks` and `display.rows`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from .tables import Cell, Link, show_number
 if TYPE_CHECKING:
     from .charts import Chart
 
-_OWN_LINE: Final = {"meta", "p", "tr", "details", "section"}  # pages can be compared line by line
+# Pages can be compared line by line
+_OWN_LINE: Final = {"meta", "p", "tr", "details", "section"}
 _STRIPES: Final = 9  # of the colours of scores
 
 
@@ -36,10 +38,11 @@ class Html(str):
 
 
 def tag(name: str, /, *content: str, **attributes: object) -> Html:
-    """Return an element. Its content and the values of its attributes are escaped unless they are
-    HTML already.
+    """Return an element. Its content and the values of its attributes are escaped
+    unless they are HTML already.
 
-    Attributes that are None are left out; `class_` is `class`, and `data_l` is `data-l`.
+    Attributes that are None are left out; `class_` is `class`, and
+    `data_l` is `data-l`.
 
     >>> tag("p", "a < b ", tag("b", "c"), class_="x", id=None)
     '<p class="x">a &lt; b <b>c</b></p>\\n'
@@ -57,13 +60,16 @@ def tag(name: str, /, *content: str, **attributes: object) -> Html:
 
 
 def escaped(text: str) -> str:
-    """Return a text between tags, where quotes may stand as they are; HTML stays what it is."""
+    """Return a text between tags, where quotes may stand as they are; HTML
+    stays what it is.
+    """
     if type(text) is Html:
         return text
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-quoted = lru_cache(maxsize=4096)(escape)  # of short texts: many attributes have the same value
+# Of short texts: many attributes have the same value
+quoted = lru_cache(maxsize=4096)(escape)
 
 
 @cache
@@ -124,7 +130,9 @@ def link_to(link: Link) -> str:
 
 
 def show_score(value: float | None, digits: int = 3) -> str:
-    """Show a number with a minus sign that is as wide as a plus sign; – if there is none."""
+    """Show a number with a minus sign that is as wide as a plus sign; – if
+    there is none.
+    """
     return show_number(value, digits).replace("-", "−")
 
 
@@ -154,10 +162,13 @@ def choose_digits(values: Iterable[float]) -> int:
 
 
 def show_heat(
-    score: float | None, share: float | None = None, kind: str = "", href: str | None = None
+    score: float | None,
+    share: float | None = None,
+    kind: str = "",
+    href: str | None = None,
 ) -> Html:
-    """Show a score on the colour of its share of the best one, by default itself; it may lead to a
-    page. It has more digits when it is pointed at.
+    """Show a score on the colour of its share of the best one, by default itself; it
+    may lead to a page. It has more digits when it is pointed at.
 
     >>> show_heat(0.5), show_heat(math.nan)
     ('<span class="h4 " title="0.5000">0.50</span>', '<span class="hx ">–</span>')
@@ -190,8 +201,9 @@ def heat_class(share: float) -> str:
 class Head(NamedTuple):
     """A column: its title and its classes.
 
-    "n" numbers, "x" a chart, "c" scores on colours, "k" small ones, "g" a gap, "o" left out on a
-    phone; in a ranking "rk" the rank, "sc" the score, "vs" what stands beside it on a phone.
+    "n" numbers, "x" a chart, "c" scores on colours, "k" small ones, "g" a gap, "o" left
+    out on a phone; in a ranking "rk" the rank, "sc" the score, "vs" what stands beside
+    it on a phone.
     """
 
     title: str
@@ -200,8 +212,8 @@ class Head(NamedTuple):
 
 
 class TableLine(NamedTuple):
-    """A row of a table: its cells, and its class. That is "tie", "ref" (a reference), "all", "few",
-    "prov" (provisional), "in" (shown while the row above it is open).
+    """A row of a table: its cells, and its class. That is "tie", "ref" (a reference),
+    "all", "few", "prov" (provisional), "in" (shown while the row above it is open).
     """
 
     cells: Sequence[str]
@@ -214,8 +226,8 @@ def draw_table(
     kind: str | None = None,
     name: str | None = None,
 ) -> Html:
-    """Draw a table; the first column that has no class names its rows. A row of one cell is as wide
-    as the table. `name` is the anchor of the rows.
+    """Draw a table; the first column that has no class names its rows. A row of one
+    cell is as wide as the table. `name` is the anchor of the rows.
     """
     named = next((index for index, head in enumerate(heads) if not head.kind), -1)
     body = [tag("tr", *_draw_cells(row, heads, named), class_=row.kind) for row in rows]
@@ -243,14 +255,18 @@ def _draw_head(head: Head) -> Html:
     """Draw the title of a column; one without a title is no header."""
     if not head.title:
         return tag("td", "", class_=head.kind or None)
-    return tag("th", head.title, class_=head.kind or None, scope="col", title=head.about)
+    return tag(
+        "th", head.title, class_=head.kind or None, scope="col", title=head.about
+    )
 
 
 # --- Parts of a page ---
 
 
 def draw_scroll(title: str, table: Html) -> Html:
-    """Draw a table in a box of its own, which the keyboard reaches where the screen is narrow."""
+    """Draw a table in a box of its own, which the keyboard reaches where the
+    screen is narrow.
+    """
     box = {"class_": "scroll", "tabindex": 0, "role": "region", "aria_label": title}
     return tag("div", table, **box)
 
@@ -270,13 +286,15 @@ def draw_fold(title: str, *content: Html, note: str = "", name: str = "") -> Htm
 
 
 class Page(NamedTuple):
-    """What a page shows: name, verdict, one line of facts, the summary, and everything else.
+    """What a page shows: name, verdict, one line of facts, the summary, and
+    everything else.
 
-    `summary` is what a notebook shows, too; it needs no script. `charts` are those of `plot`, the
-    first is drawn without a name. `texts` are those of the questions with an id of their own, each
-    by its title, for comparisons. All of these, and `body`, are made when they are asked for.
-    `parts` lead to anchors of the page, `links` to other pages. `key` identifies what the page
-    shows, and stands in its head unless it is "".
+    `summary` is what a notebook shows, too; it needs no script. `charts` are those of
+    `plot`, the first is drawn without a name. `texts` are those of the questions with
+    an id of their own, each by its title, for comparisons. All of these, and `body`,
+    are made when they are asked for. `parts` lead to anchors of the page, `links` to
+    other pages. `key` identifies what the page shows, and stands in its head
+    unless it is "".
     """
 
     title: str
@@ -323,7 +341,11 @@ def _draw_head_tags(page: Page) -> list[Html]:
     return [
         tag("meta", charset="utf-8"),
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
-        *(tag("meta", name=name, content=content) for name, content in names.items() if content),
+        *(
+            tag("meta", name=name, content=content)
+            for name, content in names.items()
+            if content
+        ),
         tag("title", page.title),
         tag("style", style),
         tag("script", script),
@@ -331,7 +353,9 @@ def _draw_head_tags(page: Page) -> list[Html]:
 
 
 def _draw_links(page: Page) -> list[Html]:
-    links = [tag("a", link.text, href=link_to(link)) for link in (*page.links, *page.parts)]
+    links = [
+        tag("a", link.text, href=link_to(link)) for link in (*page.links, *page.parts)
+    ]
     if not links:
         return []
     return [tag("nav", *links, aria_label="Contents")]
@@ -340,9 +364,10 @@ def _draw_links(page: Page) -> list[Html]:
 def show_in_notebook(page: Page) -> str:
     """Draw name, verdict, facts and summary of a page for a notebook, without script.
 
-    The style is nested in `.fe.fe.fe`: it holds for them only, and its rules win over those of
-    Jupyter, such as `.jp-RenderedHTMLCommon tbody tr:nth-child(even)`. Its colours are shades of
-    the notebook's own text colour, since a notebook may be light on a computer that is dark.
+    The style is nested in `.fe.fe.fe`: it holds for them only, and its rules win over
+    those of Jupyter, such as `.jp-RenderedHTMLCommon tbody tr:nth-child(even)`. Its
+    colours are shades of the notebook's own text colour, since a notebook may be light
+    on a computer that is dark.
     """
     style = Html(f".fe.fe.fe{{{_read('notebook.css')}\n{_read('table.css')}}}")
     content = [tag("p", tag("b", page.title)), *_draw_lead(page), page.summary()]
@@ -367,7 +392,11 @@ def _frame() -> tuple[Html, Html, str]:
 @cache
 def _read(name: str) -> str:
     """Read a file of the templates."""
-    return (Path(__file__).with_name("templates") / name).read_text(encoding="utf-8").strip()
+    return (
+        (Path(__file__).with_name("templates") / name)
+        .read_text(encoding="utf-8")
+        .strip()
+    )
 
 
 def _hash(source: str) -> str:

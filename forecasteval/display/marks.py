@@ -1,8 +1,8 @@
 """Marks as SVG: the intervals of a chart column, bars, lines and dots on axes.
 
-Places are in per cent and there is no `viewBox`, so that a chart fits any screen while texts, dots
-and strokes keep their size; only paths are stretched. Drawings have classes in the place of styles,
-for a strict policy, and every mark has its number as a title.
+Places are in per cent and there is no `viewBox`, so that a chart fits any screen while
+texts, dots and strokes keep their size; only paths are stretched. Drawings have classes
+in the place of styles, for a strict policy, and every mark has its number as a title.
 """
 
 from __future__ import annotations
@@ -45,14 +45,18 @@ def axis_head(axis: Axis, left: str = "", right: str = "") -> Head:
     return Head(join(*parts), f"x g{last}", _AXIS)
 
 
-def draw_interval(axis: Axis, mark: IntervalCell, name: str, line: float | None = None) -> Html:
+def draw_interval(
+    axis: Axis, mark: IntervalCell, name: str, line: float | None = None
+) -> Html:
     """Draw a dot with its interval.
 
-    `line` is the value of a dotted line through all rows, `mark.mark` that of an upright one.
+    `line` is the value of a dotted line through all rows, `mark.mark` that of
+    an upright one.
     """
     parts = []
     for value, style in ((line, "led"), (mark.mark, "zero")):
-        if value is not None:  # a row may be higher than its mark: the style cuts it at its edges
+        # A row may be higher than its mark: the style cuts it at its edges
+        if value is not None:
             x = _x(axis, value)
             parts.append(tag("line", class_=style, x1=x, x2=x, y1="-50%", y2="150%"))
     title = f"{name}: {show_score(mark.value)}"
@@ -68,7 +72,8 @@ def draw_interval(axis: Axis, mark: IntervalCell, name: str, line: float | None 
             if low < axis.low:
                 parts.append(_draw_shape("M6-5 0 0 6 5", "0", "w"))
         parts.append(_draw_dot(axis, mark.value, mark.kind == "ref"))
-    style = f"iv {mark.kind}".rstrip()  # viewers of notebooks may drop styles: the height stays
+    # Viewers of notebooks may drop styles: the height stays
+    style = f"iv {mark.kind}".rstrip()
     return tag("svg", tag("title", title), *parts, class_=style, height=32, role="img")
 
 
@@ -78,7 +83,9 @@ def _draw_dot(axis: Axis, value: float, reference: bool) -> Html:
     return _draw_shape("M0-6 6 0 0 6-6 0Z", _x(axis, value), "d")
 
 
-def _draw_shape(path: str, x: str, kind: str | None, y: str = "50%", *more: Html) -> Html:
+def _draw_shape(
+    path: str, x: str, kind: str | None, y: str = "50%", *more: Html
+) -> Html:
     """Draw a path around a place, by default in the middle of a row."""
     shape = tag("path", d=path, class_=kind)
     return tag("svg", *more, shape, x=x, y=y, overflow="visible", aria_hidden="true")
@@ -113,10 +120,18 @@ def draw_bar_of(share: float, kind: str = "") -> Html:
     return tag("svg", rect, class_=f"bl {kind}", aria_hidden="true")
 
 
-def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | None = None) -> Html:
+def draw_dots(
+    axis: Axis, values: Iterable[tuple[str, float]], mark: float | None = None
+) -> Html:
     """Draw dots on a line, one for each (name, value), and a diamond."""
     parts = [
-        tag("circle", tag("title", f"{name}: {value:.3g}"), cx=_x(axis, value), cy="50%", r=4)
+        tag(
+            "circle",
+            tag("title", f"{name}: {value:.3g}"),
+            cx=_x(axis, value),
+            cy="50%",
+            r=4,
+        )
         for name, value in values
     ]
     if mark is not None and not math.isnan(mark):
@@ -130,14 +145,17 @@ def draw_dots(axis: Axis, values: Iterable[tuple[str, float]], mark: float | Non
 def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     """Draw lines and dots on their axes.
 
-    Faint lines lie below the others, and have their names when they are pointed at or focused.
+    Faint lines lie below the others, and have their names when they are pointed
+    at or focused.
     """
     numbered = sorted(enumerate(panel.lines), key=lambda pair: not pair[1].faint)
     height = panel.height
     parts = []
     if small:
         parts.append(tag("rect", class_="fr", width="100%", height=height))
-        panel = panel._replace(x=panel.x._replace(ticks=()), y=panel.y._replace(ticks=()))
+        panel = panel._replace(
+            x=panel.x._replace(ticks=()), y=panel.y._replace(ticks=())
+        )
     parts += _draw_axes(panel, small)
     parts += [_draw_line(panel, line, number) for number, line in numbered]
     for x, y, number in panel.labels():
@@ -155,11 +173,20 @@ def draw_panel(panel: Panel, about: str, small: bool = False) -> Html:
     # Where lines can be focused, it is no image as a whole.
     if any(line.faint for line in panel.lines):
         role = "group"
-    return tag("svg", tag("title", about), *parts, class_=kind, role=role, height=height + below)
+    return tag(
+        "svg",
+        tag("title", about),
+        *parts,
+        class_=kind,
+        role=role,
+        height=height + below,
+    )
 
 
 def _draw_axes(panel: Panel, small: bool) -> list[Html]:
-    """Draw grid lines with their numbers, the titles of the axes, and the dotted line."""
+    """Draw grid lines with their numbers, the titles of the axes, and
+    the dotted line.
+    """
     height = panel.height
     parts = []
     for value, text in panel.y.ticks:
@@ -176,7 +203,9 @@ def _draw_axes(panel: Panel, small: bool) -> list[Html]:
     if panel.reference:
         (x1, y1), (x2, y2) = panel.reference
         ends = {"x1": _x(panel.x, x1), "x2": _x(panel.x, x2)}
-        parts.append(tag("line", class_="dg", **ends, y1=_y(panel, y1), y2=_y(panel, y2)))
+        parts.append(
+            tag("line", class_="dg", **ends, y1=_y(panel, y1), y2=_y(panel, y2))
+        )
     below = 36
     corner = {"y": -10, "dx": -24}
     if small:
@@ -207,7 +236,10 @@ def _draw_line(panel: Panel, line: ChartLine, number: int) -> Html:
     if beyond:
         kind = "cut"
     size = {"width": "100%", "height": panel.height, "class_": kind}
-    parts = [tag("title", line.name), tag("svg", *paths, **box, **size, aria_hidden="true")]
+    parts = [
+        tag("title", line.name),
+        tag("svg", *paths, **box, **size, aria_hidden="true"),
+    ]
     for x, y in beyond:
         arrow = "M-5-7 0 0 5-7"
         if y > panel.y.high:

@@ -1,5 +1,5 @@
-"""What pages show of untrusted texts, and how much: how many records, how long a text, which
-address.
+"""What pages show of untrusted texts, and how much: how many records, how long a text,
+which address.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from .html import escaped
 from .tables import Cell, Marked
 
 MAX_SHOWN: Final = 3000  # records that a page shows
-BYTES: Final = 2_400_000  # of the long texts of all its records: 3,000 rows need 3.4 MB besides
+# Of the long texts of all its records: 3,000 rows need 3.4 MB besides
+BYTES: Final = 2_400_000
 TEXT: Final = 20_000  # characters of an untrusted text in an opened row
 CHARTED: Final = 40  # rows of a chart
 CUT: Final = 320  # characters of an untrusted text in a cell
@@ -30,10 +31,14 @@ _LONG: Final = 200  # characters of an id in an address
 
 
 def text_limit(texts: Iterable[str]) -> int:
-    """Return how many characters of each text fit a page: 20,000, or fewer so that all of them take
-    `BYTES`.
+    """Return how many characters of each text fit a page: 20,000, or fewer so that all
+    of them take `BYTES`.
     """
-    sizes = [(len(escaped(text).encode("utf-8", "replace")), len(text)) for text in texts if text]
+    sizes = [
+        (len(escaped(text).encode("utf-8", "replace")), len(text))
+        for text in texts
+        if text
+    ]
 
     def is_too_long(limit: int) -> bool:
         return sum(size * min(1.0, limit / length) for size, length in sizes) > BYTES
@@ -45,7 +50,8 @@ def text_limit(texts: Iterable[str]) -> int:
 
 
 def make_keys(ids: Iterable[object], prefix: str = "q") -> list[str]:
-    """Make the address of each id: the id as it stands, escaped; of equal ones with a number.
+    """Make the address of each id: the id as it stands, escaped; of equal ones
+    with a number.
 
     >>> make_keys(["6873e6a7b3ad", "a b", "a b"])
     ['q-6873e6a7b3ad', 'q-a%20b', 'q-a%20b:2']
@@ -69,17 +75,20 @@ def choose_shown(
 ) -> list[int]:
     """Choose which records a page shows, as their places, the costliest first.
 
-    If there are too many, each group has its share of those that are shown, rounded down, and at
-    least one, so that no common cause pushes a rare one off the page.
+    If there are too many, each group has its share of those that are shown, rounded
+    down, and at least one, so that no common cause pushes a rare one off the page.
 
-    >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2, 0.0], max_shown=3)
+    >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2,
+        0.0], max_shown=3)
     [0, 2, 3]
     """
     order = sorted(range(len(costs)), key=lambda index: -costs[index])
     if len(order) <= max_shown:
         return order
     sizes = Counter(groups)
-    shares = {group: max(1, max_shown * size // len(order)) for group, size in sizes.items()}
+    shares = {
+        group: max(1, max_shown * size // len(order)) for group, size in sizes.items()
+    }
     chosen: list[int] = []
     others: list[int] = []
     for index in order:
@@ -95,13 +104,16 @@ def choose_shown(
 
 
 def count_rows(shown: int, total: int, first: str, what: str = "questions") -> str:
-    """Describe which of `total` questions a page shows: `first` says which come first."""
+    """Describe which of `total` questions a page shows: `first` says
+    which come first.
+    """
     if shown == total < 2:
         return ""
     if shown == total:
         return f"All {total} {what}, {first} first."
     return (
-        f"{shown} of {total} {what}, {first} first. All of them are in the JSON that --save writes."
+        f"{shown} of {total} {what}, {first} first. All of them are in the JSON that "
+        "--save writes."
     )
 
 
@@ -109,8 +121,8 @@ def count_rows(shown: int, total: int, first: str, what: str = "questions") -> s
 
 
 def show_text(text: object, limit: int = CUT) -> str:
-    """Show an untrusted text for a cell: control characters as escapes, blank lines merged, cut to
-    `limit` characters.
+    """Show an untrusted text for a cell: control characters as escapes, blank lines
+    merged, cut to `limit` characters.
     """
     shown = str(text)
     if len(shown) <= limit and shown.isprintable():
@@ -123,7 +135,9 @@ def _clean_text(shown: str, limit: int) -> str:
     if len(shown) > limit:
         shown = f"{shown[: limit - 1]}…"
     if not shown.replace("\n", "").isprintable():
-        shown = "\n".join([printable(line.replace("\t", " ")) for line in shown.split("\n")])
+        shown = "\n".join(
+            [printable(line.replace("\t", " ")) for line in shown.split("\n")]
+        )
     return _BLANK_LINES.sub("\n\n", shown)
 
 
@@ -135,8 +149,8 @@ def show_read(item: Mapping[str, object]) -> str:
 
 
 def mark(text: str, span: tuple[int, int] | None, limit: int = CUT) -> Cell:
-    """Make the text around a part of it, which is marked; the beginning of the text if there is
-    none.
+    """Make the text around a part of it, which is marked; the beginning of the text if
+    there is none.
     """
     if span is None:
         return show_text(text, limit)

@@ -1,4 +1,6 @@
-"""Results that show themselves, and as JSON; the mistakes that a check finds in a dataset."""
+"""Results that show themselves, and as JSON; the mistakes that a check
+finds in a dataset.
+"""
 
 from __future__ import annotations
 
@@ -31,15 +33,16 @@ if TYPE_CHECKING:
     from .html import Page
 
 
-# Keys of results that hold no number to follow over time: what was asked, and how it was read.
+# Keys of results that hold no number to follow over time: what was asked, and how
+# it was read.
 _NO_METRICS: Final = ("items", "problems", "signature")
 
 
 class Item(TypedDict):
     """One question as a result scored it; `question` is a checksum of the question.
 
-    A forecast of probabilities has neither a truth nor an answer in words, a table's question no
-    level and no prompt.
+    A forecast of probabilities has neither a truth nor an answer in words, a table's
+    question no level and no prompt.
     """
 
     id: object
@@ -58,9 +61,9 @@ class Item(TypedDict):
 class Results(dict[str, Any]):
     """Results as a plain dict that Jupyter shows as a report, with tables.
 
-    `blocks` makes the report of it, `page` what a page shows of it, with the charts; `explain`
-    gives the reason of an item's score in one sentence, `rows` the records of a table that has no
-    items.
+    `blocks` makes the report of it, `page` what a page shows of it, with the charts;
+    `explain` gives the reason of an item's score in one sentence, `rows` the records of
+    a table that has no items.
     """
 
     def __init__(
@@ -78,7 +81,9 @@ class Results(dict[str, Any]):
         self._rows = rows
 
     def report(self, **options: object) -> Report:
-        """Make the lines and tables; `options` are those of the benchmark's `report_blocks`."""
+        """Make the lines and tables; `options` are those of the benchmark's
+        `report_blocks`.
+        """
         return self._blocks(self, **options)
 
     def __str__(self) -> str:
@@ -88,13 +93,14 @@ class Results(dict[str, Any]):
         """Return the contents of the page; InputError for results without a page."""
         if self._page is None:
             raise InputError(
-                str(self.get("benchmark", "results")), "expected results that have charts"
+                str(self.get("benchmark", "results")),
+                "expected results that have charts",
             )
         return self._page(self)
 
     def plot(self, name: str | None = None, ax: Axes | None = None) -> Any:
-        """Draw the first chart of the page, or that of `name`, with matplotlib. Its Axes (an array
-        if it has several).
+        """Draw the first chart of the page, or that of `name`, with matplotlib. Its
+        Axes (an array if it has several).
 
         Raises InputError for an unknown name, with the known names.
         """
@@ -103,9 +109,9 @@ class Results(dict[str, Any]):
         return plot(self.page().charts(), name, ax)
 
     def to_frame(self) -> Any:
-        """Make a pandas DataFrame of the items, a row per question. Where there is one, each has
-        the "explanation" of its score; a board has its rows, a comparison its pairs. All values are
-        scalar: a list is its JSON.
+        """Make a pandas DataFrame of the items, a row per question. Where there is one,
+        each has the "explanation" of its score; a board has its rows, a comparison its
+        pairs. All values are scalar: a list is its JSON.
 
         InputError without pandas, or for results without items.
         """
@@ -114,15 +120,20 @@ class Results(dict[str, Any]):
         if "items" in self:
             return pandas.DataFrame(self.list_items())
         if self._rows is None:
-            raise InputError("to_frame", "expected results with items", str(self.get("benchmark")))
+            raise InputError(
+                "to_frame", "expected results with items", str(self.get("benchmark"))
+            )
         return pandas.DataFrame(map(_flatten_row, self._rows(self)))
 
     def list_items(self) -> list[dict[str, object]]:
-        """List the items as rows of scalar values, each with the "explanation" of its score where
-        there is one; a list is its JSON. InputError for results without items.
+        """List the items as rows of scalar values, each with the "explanation" of its
+        score where there is one; a list is its JSON. InputError for results
+        without items.
         """
         if "items" not in self:
-            raise InputError("items", "expected results with items", str(self.get("benchmark")))
+            raise InputError(
+                "items", "expected results with items", str(self.get("benchmark"))
+            )
         rows = []
         for item in self["items"]:
             row = _flatten_row(item)
@@ -132,27 +143,34 @@ class Results(dict[str, Any]):
         return rows
 
     def by(self, column: str) -> Results:
-        """Break the score down by the values of a column of the dataset, such as "topic".
+        """Break the score down by the values of a column of the dataset,
+        such as "topic".
 
-        Returns {value: {"score", "interval", "n", "missing"}}, which shows itself as a table. Times
-        become months. Prophet Arena has the metrics of each forecaster, of other columns than
-        "category" if the result has items. Raises InputError for a column that no question has.
+        Returns {value: {"score", "interval", "n", "missing"}}, which shows itself as a
+        table. Times become months. Prophet Arena has the metrics of each forecaster, of
+        other columns than "category" if the result has items. Raises InputError for a
+        column that no question has.
         """
         from . import breakdown
 
         if "ranking" not in self:
             parts = breakdown.break_down(self, column)
-            return Results(parts, lambda parts: [breakdown.breakdown_table(column, parts)])
+            return Results(
+                parts, lambda parts: [breakdown.breakdown_table(column, parts)]
+            )
         stored = self.get(f"by_{column}")
         if stored is None:
             stored = breakdown.break_down_forecasters(self, column)
-        return Results(stored, lambda parts: [breakdown.forecasters_table(column, parts)])
+        return Results(
+            stored, lambda parts: [breakdown.forecasters_table(column, parts)]
+        )
 
     def metrics(self) -> dict[str, float]:
-        """Return all finite numbers of the result as one flat dict, for MLflow or wandb.
+        """Return all finite numbers of the result as one flat dict, for
+        MLflow or wandb.
 
-        A number within a dict is named by its path, such as "level_scores/1". Lists, items and the
-        signature are left out.
+        A number within a dict is named by its path, such as "level_scores/1". Lists,
+        items and the signature are left out.
         """
         return dict(_walk_numbers(self))
 
@@ -161,7 +179,8 @@ class Results(dict[str, Any]):
         write_atomic(Path(path), "".join([*dump_pieces(self, ascii_only=True), "\n"]))
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """Return the page of the result as HTML that needs no other file; also write it to `path`.
+        """Return the page of the result as HTML that needs no other file; also
+        write it to `path`.
 
         Raises InputError for results without a page.
         """
@@ -189,7 +208,9 @@ def _flatten_row(row: Mapping[str, object]) -> dict[str, object]:
     return flat
 
 
-def _walk_numbers(values: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, float]]:
+def _walk_numbers(
+    values: Mapping[str, object], prefix: str = ""
+) -> Iterator[tuple[str, float]]:
     """Walk the finite numbers of nested dicts, each with its path."""
     for key, value in values.items():
         if not prefix and key in _NO_METRICS:
@@ -207,7 +228,9 @@ UNPARSED: Final = ("unparsed", "illegal")  # outcomes of answers that could not 
 
 
 def list_unread(results: Results) -> list[dict[str, object]]:
-    """List the answers that were not read, as rows of a prediction file without answers."""
+    """List the answers that were not read, as rows of a prediction file
+    without answers.
+    """
     return [
         {
             "id": item["id"],
@@ -221,11 +244,15 @@ def list_unread(results: Results) -> list[dict[str, object]]:
     ]
 
 
-def make_report(results: JsonObject, size: Sequence[str], blocks: Iterable[str | Table]) -> Report:
-    """Make a report: benchmark, name and dataset (behind the first line of its `size`), blocks and
-    signature.
+def make_report(
+    results: JsonObject, size: Sequence[str], blocks: Iterable[str | Table]
+) -> Report:
+    """Make a report: benchmark, name and dataset (behind the first line of its `size`),
+    blocks and signature.
     """
-    title = f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
+    title = (
+        f"{results['benchmark']}  {printable(results.get('name', ''), 120)}".rstrip()
+    )
     dataset = results.get("dataset")
     first = size[0]
     if dataset:
@@ -249,8 +276,8 @@ def print_result(
     form: str = "text",
     columns: str = "",
 ) -> None:
-    """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`. Tables have
-    these columns only.
+    """Print a result as a line of strict JSON, or its report in one of `tables.FORMS`.
+    Tables have these columns only.
     """
     if columns:
         report = choose_columns(report, columns.split(","))
@@ -278,10 +305,14 @@ class Finding(NamedTuple):
 
 
 def check_results(
-    path: Path, sha256: str, records: int, findings: Sequence[Finding], notes: Sequence[str] = ()
+    path: Path,
+    sha256: str,
+    records: int,
+    findings: Sequence[Finding],
+    notes: Sequence[str] = (),
 ) -> Results:
-    """Return the findings of a dataset of `records` records, InputError if it has none; `notes` are
-    messages besides.
+    """Return the findings of a dataset of `records` records, InputError if it has none;
+    `notes` are messages besides.
     """
     if not records:
         raise InputError(str(path), "expected records", "none")
@@ -313,5 +344,9 @@ def list_findings(findings: Iterable[JsonObject], key: str, column: Column) -> R
     name = Column("  Id", lambda finding: f"  {printable(finding['id'], 40)}")
     detail = Column("Detail", lambda finding: printable(finding["detail"]))
     for kind, group in group_by(findings, itemgetter(key)).items():
-        report += ["", f"{kind}: {len(group)}", make_table([name, column, detail], group)]
+        report += [
+            "",
+            f"{kind}: {len(group)}",
+            make_table([name, column, detail], group),
+        ]
     return report

@@ -1,7 +1,8 @@
-"""Rows that open: `<details>` with a grid in their `<summary>`, and the filters above them.
+"""Rows that open: `<details>` with a grid in their `<summary>`, and the
+filters above them.
 
-The text search of a browser, addresses (#q-…) and reading work without script. The script counts,
-filters, sorts and copies; what it needs stands in data-… attributes.
+The text search of a browser, addresses (#q-…) and reading work without script. The
+script counts, filters, sorts and copies; what it needs stands in data-… attributes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _HEADS: Final = {"": "Level"}  # what is said of titles that are pointed at
 
 
 class Choice(NamedTuple):
-    """A value to filter by: `value` stands in the address, `text` and `small` on its chip."""
+    """A value to filter by: `value` stands in the address, `text` and
+    `small` on its chip.
+    """
 
     value: str
     text: str
@@ -31,8 +34,8 @@ class Choice(NamedTuple):
 
 
 class OpenRow(NamedTuple):
-    """A row: its address, the cells of its summary, what the filters and orders read, and what is
-    inside.
+    """A row: its address, the cells of its summary, what the filters and orders read,
+    and what is inside.
     """
 
     key: str
@@ -44,9 +47,11 @@ class OpenRow(NamedTuple):
 # --- Filters ---
 
 
-def draw_chips(of: str, key: str, choices: Sequence[Choice], kind: str = "tags") -> Html:
-    """Draw the values of `key` as buttons that filter the rows `of`, each counted; `kind` "seg"
-    joins them. Nothing where there is one value only.
+def draw_chips(
+    of: str, key: str, choices: Sequence[Choice], kind: str = "tags"
+) -> Html:
+    """Draw the values of `key` as buttons that filter the rows `of`, each counted;
+    `kind` "seg" joins them. Nothing where there is one value only.
     """
     if len(choices) < 2:
         return Html()
@@ -72,22 +77,32 @@ def draw_levels(of: str, levels: Iterable[int | None]) -> Html:
 
 
 def draw_bar(
-    of: str, what: str, *filters: Html, orders: Sequence[tuple[str, str]] = (), first: str = ""
+    of: str,
+    what: str,
+    *filters: Html,
+    orders: Sequence[tuple[str, str]] = (),
+    first: str = "",
 ) -> Html:
-    """Draw search, filters, order, download and count of the rows `of`, which are `what`.
+    """Draw search, filters, order, download and count of the rows `of`,
+    which are `what`.
 
-    `orders` are (key in the data of a row, with "-" where the highest come first; its text). A
-    second bar of a page has a `first` part of the names of its search and order in addresses.
+    `orders` are (key in the data of a row, with "-" where the highest come first; its
+    text). A second bar of a page has a `first` part of the names of its search and
+    order in addresses.
     """
     label = f"Search {what}"
     address = f"{first}search"
     controls = [
-        tag("input", type="search", placeholder=label, aria_label=label, data_k=address),
+        tag(
+            "input", type="search", placeholder=label, aria_label=label, data_k=address
+        ),
         *filters,
     ]
     if orders:
         options = [tag("option", text, value=value) for value, text in orders]
-        controls.append(tag("select", *options, aria_label="Order", data_k=f"{first}sort"))
+        controls.append(
+            tag("select", *options, aria_label="Order", data_k=f"{first}sort")
+        )
     controls.append(tag("button", "CSV", type="button", data_csv=what))
     controls.append(tag("output", "", data_what=what))
     return tag("div", *controls, class_="bar js", data_for=of)
@@ -96,21 +111,27 @@ def draw_bar(
 # --- Rows ---
 
 
-def draw_rows(name: str, titles: Sequence[str], rows: Sequence[OpenRow], kind: str) -> Html:
+def draw_rows(
+    name: str, titles: Sequence[str], rows: Sequence[OpenRow], kind: str
+) -> Html:
     """Draw rows below their titles; the column of levels is too narrow for its title.
 
     kind: the class that says how wide the columns are.
     """
     heads = [tag("span", text, title=_HEADS.get(text)) for text in titles]
     head = tag("div", *heads, class_=f"hd {kind}", aria_hidden="true")
-    drawn = tag("div", *map(_draw_row, rows), class_=f"rows {kind}", data_list=name, id=name)
+    drawn = tag(
+        "div", *map(_draw_row, rows), class_=f"rows {kind}", data_list=name, id=name
+    )
     return join(head, drawn, draw_more(len(rows)))
 
 
 def _draw_row(row: OpenRow) -> Html:
     data = {f"data_{key}": value for key, value in row.data.items()}
     inside = tag("div", row.inside, class_="open")
-    return tag("details", tag("summary", *row.cells), inside, class_="q", id=row.key, **data)
+    return tag(
+        "details", tag("summary", *row.cells), inside, class_="q", id=row.key, **data
+    )
 
 
 def draw_more(count: int) -> Html:
@@ -130,10 +151,12 @@ def draw_inside(
     texts: Iterable[tuple[str, Cell]],
     name: object = None,
 ) -> Html:
-    """Draw facts beside each other, and long texts in boxes below. The address of the row is the id
-    that is its name.
+    """Draw facts beside each other, and long texts in boxes below. The address of the
+    row is the id that is its name.
     """
-    pairs = [tag("div", tag("dt", title), tag("dd", text)) for title, text in facts if text]
+    pairs = [
+        tag("div", tag("dt", title), tag("dd", text)) for title, text in facts if text
+    ]
     boxes = [_draw_text(title, text) for title, text in texts if text]
     foot = [
         tag("a", f"#{key}", href=f"#{key}"),

@@ -1,5 +1,5 @@
-"""The page of a run: its score and the parts of it on one axis, what was lost by cause, and every
-question, the costliest first. A benchmark gives the data of a `RunPage`.
+"""The page of a run: its score and the parts of it on one axis, what was lost by cause,
+and every question, the costliest first. A benchmark gives the data of a `RunPage`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,15 @@ from .html import (
 from .marks import Share, axis_head, draw_bar_of, draw_interval, draw_shares
 from .pages import MAX_SHOWN, choose_shown, count_rows, make_keys, show_text
 from .results import Results, list_warnings
-from .rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows, show_marked
+from .rows import (
+    Choice,
+    OpenRow,
+    draw_bar,
+    draw_chips,
+    draw_inside,
+    draw_rows,
+    show_marked,
+)
 from .tables import (
     Cell,
     Column,
@@ -60,8 +68,8 @@ _ORDERS: Final = (("-cost", "costliest first"), ("score", "lowest score first"))
 class Details(NamedTuple):
     """What a benchmark shows of a question besides its score and what it costs.
 
-    `why` is the reason of its score in one sentence. A comparison shows the texts by their titles,
-    and those of `compared`.
+    `why` is the reason of its score in one sentence. A comparison shows the texts by
+    their titles, and those of `compared`.
     """
 
     title: Html
@@ -77,8 +85,8 @@ class Details(NamedTuple):
 
 
 class ShownQuestion(NamedTuple):
-    """A question as the page has it. `key` is its address, `cost` how much of the overall score it
-    loses by `cause`.
+    """A question as the page has it. `key` is its address, `cost` how much of the
+    overall score it loses by `cause`.
     """
 
     key: str
@@ -94,10 +102,11 @@ class ShownQuestion(NamedTuple):
 class RunPage:
     """What the page of a run shows.
 
-    `size` says how many questions there are. `causes` and `costs` are those of each item, and
-    `details` makes what is shown of the items at some places. `filters` and `orders` are those of
-    the questions besides causes. `charts` are those of `plot`: all but that of the scores stand
-    below the questions. `share` is the share of the best score that a score is.
+    `size` says how many questions there are. `causes` and `costs` are those of each
+    item, and `details` makes what is shown of the items at some places. `filters` and
+    `orders` are those of the questions besides causes. `charts` are those of `plot`:
+    all but that of the scores stand below the questions. `share` is the share of the
+    best score that a score is.
     """
 
     results: Results
@@ -143,22 +152,32 @@ class RunPage:
         return {chart.name: chart for chart in charts if chart.table.rows}
 
     def _draw_summary(self) -> Html:
-        """Draw the score, beside it the parts on one axis, and the remarks below both."""
+        """Draw the score, beside it the parts on one axis, and the
+        remarks below both.
+        """
         bounds = "unknown"
         if self.interval:
             bounds = " – ".join(map(show_score, self.interval))
         about = span("s", "95% interval", tag("br"), bounds)
-        hero = tag("p", tag("b", show_score(self.score), class_="big"), about, class_="hero")
+        hero = tag(
+            "p", tag("b", show_score(self.score), class_="big"), about, class_="hero"
+        )
         table = draw_marks(self.scores, _UNIT, "lvl")
-        notes = [tag("li", note) for note in (*self.notes, *list_warnings(self.results))]
-        return join(tag("div", hero, table, class_="sum"), tag("ul", *notes, class_="notes"))
+        notes = [
+            tag("li", note) for note in (*self.notes, *list_warnings(self.results))
+        ]
+        return join(
+            tag("div", hero, table, class_="sum"), tag("ul", *notes, class_="notes")
+        )
 
     @property
     def _losses(self) -> list[tuple[str, float]]:
         return list(zip(self.causes, self.costs, strict=True))
 
     def _list_questions(self) -> list[ShownQuestion]:
-        """List the questions that are shown, the costliest first, those without a score last."""
+        """List the questions that are shown, the costliest first, those
+        without a score last.
+        """
         items = self.results["items"]
         groups = []
         order = []
@@ -175,7 +194,9 @@ class RunPage:
             item = items[index]
             cost = self.costs[index]
             cause = self.causes[index]
-            question = ShownQuestion(keys[index], item["id"], item["score"], cost, cause, details)
+            question = ShownQuestion(
+                keys[index], item["id"], item["score"], cost, cause, details
+            )
             questions.append(question)
         return questions
 
@@ -187,19 +208,25 @@ class RunPage:
         for question in questions:
             if question.id is None or counts[str(question.id)] > 1:
                 continue
-            shown = {title.partition(",")[0]: text for title, text in question.details.texts}
+            shown = {
+                title.partition(",")[0]: text for title, text in question.details.texts
+            }
             texts[str(question.id)] = {**shown, **question.details.compared}
         return texts
 
     def _draw_body(self) -> Iterator[Html]:
-        """Draw the bar of what was lost, the filters, the questions, and the charts below."""
+        """Draw the bar of what was lost, the filters, the questions, and
+        the charts below.
+        """
         questions = self._list_questions()
         for column, parts in self.results.get("by", {}).items():
             yield from _draw_breakdown(column, parts)
             questions = _tag_questions(questions, self.results["items"], column)
         shown = Counter(question.cause for question in questions)
         yield _draw_causes(self._losses, self.share(self.score), shown)
-        yield draw_bar("questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders])
+        yield draw_bar(
+            "questions", "questions", *self.filters, orders=[*_ORDERS, *self.orders]
+        )
         if len(questions) < len(self.costs):
             first = "of each level and cause what costs most"
             note = count_rows(len(questions), len(self.costs), first)
@@ -207,11 +234,16 @@ class RunPage:
         titles = ("Score", "", "Question", "Reason", "Costs")
         largest = max(self.costs, default=0.0) or 1.0
         digits = choose_digits(question.cost for question in questions)
-        rows = [_draw_question(question, largest, digits, self.share) for question in questions]
+        rows = [
+            _draw_question(question, largest, digits, self.share)
+            for question in questions
+        ]
         yield draw_rows("questions", titles, rows, "cost")
         for chart in self.below:
             table = draw_scroll(chart.title, draw_marks(chart.table))
-            yield draw_section(chart.title, table, note=chart.description, name=chart.name)
+            yield draw_section(
+                chart.title, table, note=chart.description, name=chart.name
+            )
         yield from self.more()
 
 
@@ -238,14 +270,17 @@ def mark_lines(
     line: float | None = None,
     ends: tuple[str, str] = ("", ""),
 ) -> tuple[list[Head], list[TableLine]]:
-    """Make the columns and rows of a table whose marks share an axis, by default one that holds
-    them and 0.
+    """Make the columns and rows of a table whose marks share an axis, by default one
+    that holds them and 0.
 
-    `rows` are the classes of its rows (`html.TableLine`), `line` is the value of a dotted line
-    through all of them, `ends` say what the ends of the axis mean. Without `rows` one with a filled
-    mark is that of everything. Marks have the name that is the first text of their row.
+    `rows` are the classes of its rows (`html.TableLine`), `line` is the value of a
+    dotted line through all of them, `ends` say what the ends of the axis mean. Without
+    `rows` one with a filled mark is that of everything. Marks have the name that is the
+    first text of their row.
     """
-    marks = [cell for row in table.rows for cell in row if isinstance(cell, IntervalCell)]
+    marks = [
+        cell for row in table.rows for cell in row if isinstance(cell, IntervalCell)
+    ]
     axis = axis or interval_axis(marks, 0.0)
     heads: list[Head] = []
     for column in table.columns:
@@ -253,7 +288,9 @@ def mark_lines(
             heads += [Head("", "g"), axis_head(axis, *ends), Head("", "g")]
         elif column.page not in _HIDDEN:
             heads.append(Head(column.title, column.page or _choose_side(column)))
-    named = next(index for index, column in enumerate(table.columns) if column.kind == "text")
+    named = next(
+        index for index, column in enumerate(table.columns) if column.kind == "text"
+    )
     lines: list[TableLine] = []
     for row, style in zip_longest(table.rows, rows):
         is_filled = any(cell.kind for cell in row if isinstance(cell, IntervalCell))
@@ -264,7 +301,11 @@ def mark_lines(
             if column.page == "soft" and cell:
                 cells[-1] = join(cells[-1], " ", soft(f"{column.head} {cell}".strip()))
             elif isinstance(cell, IntervalCell):
-                cells += [Html(), draw_interval(axis, cell, str(row[named]), line), Html()]
+                cells += [
+                    Html(),
+                    draw_interval(axis, cell, str(row[named]), line),
+                    Html(),
+                ]
             elif column.page not in _HIDDEN:
                 cells.append(_draw_cell(cell))
         lines.append(TableLine(cells, style))
@@ -272,7 +313,9 @@ def mark_lines(
 
 
 def _choose_side(column: Column) -> str:
-    """Choose the classes of a column that says none: numbers, and what a phone leaves out."""
+    """Choose the classes of a column that says none: numbers, and what a
+    phone leaves out.
+    """
     classes = ""
     if column.kind == "number":
         classes = "n"
@@ -293,13 +336,16 @@ def _draw_cell(cell: Cell) -> Html:
 
 
 def _draw_breakdown(column: str, parts: Mapping[str, Part]) -> Iterator[Html]:
-    """Draw the score of each value of a column, and the values as chips that filter the questions.
+    """Draw the score of each value of a column, and the values as chips that filter
+    the questions.
 
-    There are no chips for more than `_MAX_CHIPS` values: those of a column with an author for every
-    question would fill the screen.
+    There are no chips for more than `_MAX_CHIPS` values: those of a column with an
+    author for every question would fill the screen.
     """
     table = draw_marks(breakdown_table(column, parts), _UNIT)
-    yield draw_section(f"By {printable(column, 40)}", draw_scroll(column, table), name="by")
+    yield draw_section(
+        f"By {printable(column, 40)}", draw_scroll(column, table), name="by"
+    )
     if len(parts) <= _MAX_CHIPS:
         yield draw_chips("questions", "by", [Choice(value, value) for value in parts])
 
@@ -307,9 +353,18 @@ def _draw_breakdown(column: str, parts: Mapping[str, Part]) -> Iterator[Html]:
 def _tag_questions(
     questions: Sequence[ShownQuestion], items: Sequence[JsonObject], column: str
 ) -> list[ShownQuestion]:
-    """Give each question its value of a column, which the chips read; by its id, if that is one."""
-    values = dict(zip((str(item["id"]) for item in items), list_values(items, column), strict=True))
-    return [question._replace(part=values.get(str(question.id), "")) for question in questions]
+    """Give each question its value of a column, which the chips read; by its id,
+    if that is one.
+    """
+    values = dict(
+        zip(
+            (str(item["id"]) for item in items), list_values(items, column), strict=True
+        )
+    )
+    return [
+        question._replace(part=values.get(str(question.id), ""))
+        for question in questions
+    ]
 
 
 # --- What was lost, by cause ---
@@ -327,8 +382,9 @@ def _sum_causes(costs: Iterable[tuple[str, float]]) -> list[tuple[str, float, in
 def _draw_causes(
     costs: Iterable[tuple[str, float]], score: float, shown: Mapping[str, int]
 ) -> Html:
-    """Draw what was earned, and what was lost by cause, as one bar. Below it stand the causes as
-    chips that filter the questions; `shown` says how many of each the page has.
+    """Draw what was earned, and what was lost by cause, as one bar. Below it stand the
+    causes as chips that filter the questions; `shown` says how many of
+    each the page has.
     """
     totals = _sum_causes(costs)
     earned = f"earned {show_score(score)}"
@@ -341,7 +397,9 @@ def _draw_causes(
             style = f"t{number % 3}"
             lost = show_signed(-cost)
             shares.append(Share(cost, style, f"{cause}: {count}, {lost}"))
-        choices.append(Choice(cause, _count_cause(cause, shown[cause], count), lost, style))
+        choices.append(
+            Choice(cause, _count_cause(cause, shown[cause], count), lost, style)
+        )
     if math.isnan(score):
         score = 0.0
     shares.insert(0, Share(score, "e", earned))
@@ -352,7 +410,9 @@ def _draw_causes(
 
 
 def _count_cause(cause: str, shown: int, count: int) -> str:
-    """Write how many questions a chip finds: fewer than there are where a page shows a part."""
+    """Write how many questions a chip finds: fewer than there are where a
+    page shows a part.
+    """
     if shown == count:
         return f"{cause} {count}"
     return f"{cause} {shown} of {count} here"
@@ -376,7 +436,10 @@ _CAUSES: Final = (
 
 
 def _draw_question(
-    question: ShownQuestion, largest: float, digits: int, share: Callable[[float], float]
+    question: ShownQuestion,
+    largest: float,
+    digits: int,
+    share: Callable[[float], float],
 ) -> OpenRow:
     """Draw a question; its cost has a bar for its share of the largest cost."""
     details = question.details
@@ -395,7 +458,9 @@ def _draw_question(
     lost = tag("span", "", class_="co")
     if cost:
         bar = draw_bar_of(cost / largest)
-        lost = tag("span", show_signed(-cost, digits), bar, class_="co", title=f"{cost:.6f}")
+        lost = tag(
+            "span", show_signed(-cost, digits), bar, class_="co", title=f"{cost:.6f}"
+        )
     title = span("qt", details.title)
     why = span("why", show_text(details.why, 200))
     cells = [chip, span("lv", details.level), title, why, lost]

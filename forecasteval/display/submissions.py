@@ -12,20 +12,31 @@ from forecasteval.common.errors import grouped_names, printable
 from .results import Results, list_findings
 from .tables import Column, Report
 
-# A doubtful answer is read, but not as it is written; an unknown one is for no question; what a
-# forecaster leaves out costs nothing.
-STATES: Final = ("read", "left out", "doubtful", "not read", "given twice", "missing", "unknown")
+# A doubtful answer is read, but not as it is written; an unknown one is for no
+# question; what a forecaster leaves out costs nothing.
+STATES: Final = (
+    "read",
+    "left out",
+    "doubtful",
+    "not read",
+    "given twice",
+    "missing",
+    "unknown",
+)
 FINE: Final = STATES[:2]
-# A field of the question that the file repeats with another value is no state of the answer.
+# A field of the question that the file repeats with another value is no state
+# of the answer.
 NOTED: Final = "noted"
 # Nor is what is said of the whole file, which stands in `detail`.
 _OF_FILE: Final = "of the file"
 
 
 class Checked(NamedTuple):
-    """What becomes of an answer, or of a question without one: `state` is one of `STATES`.
+    """What becomes of an answer, or of a question without one: `state` is
+    one of `STATES`.
 
-    `kind`: that of the question, or the forecaster; "" if it is not known. `id`: of the question.
+    `kind`: that of the question, or the forecaster; "" if it is not known. `id`:
+        of the question.
     """
 
     kind: str
@@ -58,7 +69,9 @@ def submission_results(
         if answer.state not in FINE:
             findings.append(answer._asdict())
     if repeated:
-        other = "; ".join(f"{key} {grouped_names(ids)}" for key, ids in repeated.items())
+        other = "; ".join(
+            f"{key} {grouped_names(ids)}" for key, ids in repeated.items()
+        )
         notes.append(f"other values than the dataset's, which count: {other}")
     values = {
         "benchmark": benchmark,
@@ -77,7 +90,18 @@ def _report(results: Results) -> Report:
     for kind, states in results["kinds"].items():
         named = [f"{states[state]} {state}" for state in STATES if states[state]]
         counts.append(f"{printable(kind, 40) or '–'}: {', '.join(named)}")
-    title = f"Submission check  {results['prediction']}, {results['dataset'] or 'no dataset'}"
+    title = (
+        f"Submission check  {results['prediction']}, "
+        f"{results['dataset'] or 'no dataset'}"
+    )
     kind = Column("Kind", lambda finding: printable(finding["kind"], 40))
-    findings = list_findings(results["findings"], "state", kind) or ["", "nothing found"]
-    return [printable(title, 200), *counts, *map(printable, results["notes"]), *findings]
+    findings = list_findings(results["findings"], "state", kind) or [
+        "",
+        "nothing found",
+    ]
+    return [
+        printable(title, 200),
+        *counts,
+        *map(printable, results["notes"]),
+        *findings,
+    ]

@@ -1,8 +1,8 @@
-"""Tables of cells, declared by their columns, and reports of lines and tables for terminals and
-notebooks.
+"""Tables of cells, declared by their columns, and reports of lines and tables for
+terminals and notebooks.
 
-The same tables stand on pages (`display.pages`), are drawn by `plot` (`display.charts`), and make
-CSV, Markdown and LaTeX (`display.formats`).
+The same tables stand on pages (`display.pages`), are drawn by `plot`
+(`display.charts`), and make CSV, Markdown and LaTeX (`display.formats`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,19 @@ from typing import Any, Final, NamedTuple
 from forecasteval.common.errors import InputError, printable
 
 FORMS: Final = ("text", "markdown", "latex", "csv")  # of reports; see `formats`
-_NOT_RULES: Final = ("evaluator", "leaderboard", "llm_server", "llm_policy", "llm_prompt")
-COLUMN_PREFIX: Final = "question."  # of the keys of an item that are columns of its dataset
+_NOT_RULES: Final = (
+    "evaluator",
+    "leaderboard",
+    "llm_server",
+    "llm_policy",
+    "llm_prompt",
+)
+# Of the keys of an item that are columns of its dataset
+COLUMN_PREFIX: Final = "question."
 _NUMBERS: Final = ("number", "p", "ranks")  # kinds of columns that stand right
 _TEXT: Final = (*_NUMBERS, "text")  # kinds of columns that text shows
-_CUT: Final = 30  # columns of a terminal that a text at the end of a row is cut to, at least
+# Columns of a terminal that a text at the end of a row is cut to, at least
+_CUT: Final = 30
 _NAME: Final = 24  # columns that a name is cut to, at least
 
 
@@ -34,8 +42,8 @@ _NAME: Final = 24  # columns that a name is cut to, at least
 class IntervalCell(NamedTuple):
     """A dot and its interval, on one axis with the other cells of its column.
 
-    `mark` is an upright line, for example the score of a blind guess. A dot is hollow, with `kind`
-    "a" or "b" filled in that colour, with "ref" a diamond.
+    `mark` is an upright line, for example the score of a blind guess. A dot is hollow,
+    with `kind` "a" or "b" filled in that colour, with "ref" a diamond.
     """
 
     value: float | None
@@ -55,7 +63,9 @@ class Ends(NamedTuple):
 
 
 class Heat(NamedTuple):
-    """A score, which pages show on the colour of its share of the best one, by default itself."""
+    """A score, which pages show on the colour of its share of the best one, by
+    default itself.
+    """
 
     value: float | None
     share: float | None = None
@@ -79,8 +89,8 @@ Cell = str | Marked | Heat | IntervalCell | Ends
 
 
 class Link(NamedTuple):
-    """A text that leads to a file beside the page. `to` is an anchor of it; `file` is "" for this
-    page.
+    """A text that leads to a file beside the page. `to` is an anchor of it; `file` is
+    "" for this page.
     """
 
     text: str
@@ -95,10 +105,13 @@ class Link(NamedTuple):
 class Column:
     """A column of a table: its title, and the cell of a row.
 
-    kind: "number", "p" (a p-value), "ranks" (the ends of a range), "text", or what text leaves
+    kind: "number", "p" (a p-value), "ranks" (the ends of a range), "text", or
+        what text leaves
     out: "mark" (drawn by `plot`) and "html".
-    best: the best number of a column, which LaTeX sets in bold: its "high" or its "low" end.
-    spare: on a narrow terminal the columns with the highest number go first, columns with 0 last.
+    best: the best number of a column, which LaTeX sets in bold: its "high" or
+        its "low" end.
+    spare: on a narrow terminal the columns with the highest number go first,
+        columns with 0 last.
     """
 
     title: str
@@ -108,7 +121,8 @@ class Column:
     best: str = ""
     spare: int = 0
     digits: int = 4  # decimals of a float
-    # "soft": pages have it behind the cell before it; "no": they do not have it; or the classes of
+    # "soft": pages have it behind the cell before it; "no": they do not have it; or the
+    #     classes of
     # its head there.
     page: str = ""
     key: str = ""  # of boards: its name in CSV and frames
@@ -149,9 +163,13 @@ class Table(NamedTuple):
         return [column.title for column in self.columns]
 
     def text_cells(self) -> tuple[list[Column], list[list[Cell]]]:
-        """Return the columns that are text, of which some may be chosen, and the rows of them."""
+        """Return the columns that are text, of which some may be chosen, and
+        the rows of them.
+        """
         indexes = [at for at, column in enumerate(self.columns) if column.kind in _TEXT]
-        chosen = [at for at in indexes if not self.columns[at].names.isdisjoint(self.chosen)]
+        chosen = [
+            at for at in indexes if not self.columns[at].names.isdisjoint(self.chosen)
+        ]
         indexes = chosen or indexes
         rows = [[row[at] for at in indexes] for row in self.rows]
         return [self.columns[at] for at in indexes], rows
@@ -168,15 +186,20 @@ def make_table(columns: Sequence[Column], rows: Iterable[Any]) -> Table:
 
 
 def choose_columns(report: Report, names: Collection[str]) -> Report:
-    """Show only these columns of each table, by key or title; a table without any stays whole.
+    """Show only these columns of each table, by key or title; a table without
+    any stays whole.
 
     Raises InputError for a name that no table has.
     """
     tables = [block for block in report if isinstance(block, Table)]
-    known = {name for table in tables for column in table.columns for name in column.names}
+    known = {
+        name for table in tables for column in table.columns for name in column.names
+    }
     for name in names:
         if name not in known:
-            expected = f"expected columns of the tables: {', '.join(sorted(known - {''}))}"
+            expected = (
+                f"expected columns of the tables: {', '.join(sorted(known - {''}))}"
+            )
             raise InputError("--columns", expected, repr(name))
     return [_choose_block(block, names) for block in report]
 
@@ -191,7 +214,8 @@ def _choose_block(block: str | Table, names: Collection[str]) -> str | Table:
 
 
 def display_width(text: str) -> int:
-    """Count the terminal columns of a text: wide East Asian characters take two, marks none.
+    """Count the terminal columns of a text: wide East Asian characters take
+    two, marks none.
 
     >>> display_width("abc"), display_width("万亿")
     (3, 4)
@@ -215,7 +239,9 @@ def cut_middle(text: str, width: int) -> str:
 
 
 def _begin(text: str, width: int) -> str:
-    """Return the beginning of a text that takes so many columns of a terminal at most."""
+    """Return the beginning of a text that takes so many columns of a
+    terminal at most.
+    """
     end = width
     while display_width(text[:end]) > width:
         end -= 1
@@ -242,8 +268,8 @@ Report = list["str | Table"]  # lines and tables, top to bottom
 
 
 def format_text(report: Report, width: float = math.inf) -> str:
-    """Format a report as a screen of `width` columns shows it. Without a width lines and tables are
-    as wide as they are.
+    """Format a report as a screen of `width` columns shows it. Without a width lines
+    and tables are as wide as they are.
     """
     parts = []
     shown: Collection[str] = ()
@@ -257,7 +283,9 @@ def format_text(report: Report, width: float = math.inf) -> str:
 
 
 def print_report(report: Report) -> None:
-    """Print a report; it fits the width of a terminal or `COLUMNS`, else it stays whole."""
+    """Print a report; it fits the width of a terminal or `COLUMNS`, else
+    it stays whole.
+    """
     width = math.inf
     if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
         width = shutil.get_terminal_size().columns
@@ -265,15 +293,17 @@ def print_report(report: Report) -> None:
 
 
 def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
-    """Fit the table as text, and list the titles of its columns. Columns for which there is no room
-    are left out, and named below it.
+    """Fit the table as text, and list the titles of its columns. Columns for which
+    there is no room are left out, and named below it.
 
-    Columns without any value go first. Then texts are cut in their middle: to 24 columns or more,
-    at the end of the rows to 30 or more. If that does not do, columns to spare go,
-    then those on the right.
+    Columns without any value go first. Then texts are cut in their middle: to 24
+    columns or more, at the end of the rows to 30 or more. If that does not do, columns
+    to spare go, then those on the right.
     """
     columns, rows = table.texts()
-    texts = [[column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)]
+    texts = [
+        [column.title, *cells] for column, *cells in zip(columns, *rows, strict=True)
+    ]
     widths = [max(map(display_width, column)) for column in texts]
     is_empty = [{"", "–"}.issuperset(column[1:]) for column in texts]
     kept = list(range(len(columns)))
@@ -312,7 +342,9 @@ def _fit_table(table: Table, width: float) -> tuple[str, list[str]]:
         padded.append([_pad(cell, width_of_column, side) for cell in texts[index]])
     lines = ["  ".join(cells).rstrip() for cells in zip(*padded, strict=True)]
     if dropped:
-        lines.append(_wrap(f"Columns hidden on this terminal: {', '.join(dropped)}", width))
+        lines.append(
+            _wrap(f"Columns hidden on this terminal: {', '.join(dropped)}", width)
+        )
     return "\n".join(lines), [columns[index].title for index in kept]
 
 
@@ -334,7 +366,9 @@ def _pad(text: str, width: int, side: str) -> str:
 
 
 def show_value(value: Any, digits: int = 4) -> Any:
-    """Show numbers and None as text, the ends of an interval as a cell; a cell stays what it is."""
+    """Show numbers and None as text, the ends of an interval as a cell; a cell
+    stays what it is.
+    """
     if value is None or isinstance(value, float):
         return show_number(value, digits)
     if type(value) in (list, tuple):
@@ -345,7 +379,8 @@ def show_value(value: Any, digits: int = 4) -> Any:
 
 
 def show_number(value: float | None, digits: int = 4) -> str:
-    """Format a number with so many decimals, zero without a minus sign; – if there is none.
+    """Format a number with so many decimals, zero without a minus sign; – if
+    there is none.
 
     >>> show_number(-0.25), show_number(-0.00001), show_number(None)
     ('-0.2500', '0.0000', '–')
@@ -356,8 +391,8 @@ def show_number(value: float | None, digits: int = 4) -> str:
 
 
 def show_p(value: float | None) -> str:
-    """Show a p-value; below half of the last digit its bound, as no test shows that a difference is
-    impossible.
+    """Show a p-value; below half of the last digit its bound, as no test shows that a
+    difference is impossible.
 
     >>> show_p(0.00004), show_p(0.25)
     ('<0.0001', '0.2500')
@@ -374,7 +409,9 @@ def show_interval(bounds: Sequence[float] | None) -> str:
     return str(Ends(*bounds))
 
 
-def format_signature(signature: Mapping[str, object], dataset: str | None = None) -> str:
+def format_signature(
+    signature: Mapping[str, object], dataset: str | None = None
+) -> str:
     """Format the evaluator, its rules and policies, and the dataset, on one short line.
 
     Checksums, weights, seeds and numbers of resamples are in JSON only.

@@ -1,5 +1,5 @@
-"""FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is in
-`evaluator.py`.
+"""FutureX (arXiv 2508.11987): questions of four levels, answers in boxes. The class is
+in `evaluator.py`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,23 @@ if TYPE_CHECKING:
 
 NAME: Final = "FutureX"
 # Rule sets by which systems can be ranked: they are judged on the same questions.
-_RANKED: Final = tuple(name for name, rules in RULE_SETS.items() if rules.missing == "zero")
+_RANKED: Final = tuple(
+    name for name, rules in RULE_SETS.items() if rules.missing == "zero"
+)
 _RULES: Final = Option(
-    "--rules", "rule set, see docs/scoring.md (default: readme)", tuple(RULE_SETS), "run"
+    "--rules",
+    "rule set, see docs/scoring.md (default: readme)",
+    tuple(RULE_SETS),
+    "run",
 )
 OPTIONS: Final = (
     _RULES,
     _RULES._replace(kind=_RANKED, scope="ranked"),
     Option(
-        "--missing", "score a missing answer 0, or skip it (default: zero)", MISSING_POLICIES, "run"
+        "--missing",
+        "score a missing answer 0, or skip it (default: zero)",
+        MISSING_POLICIES,
+        "run",
     ),
     Option(
         "--relative-sigma",
@@ -60,8 +68,14 @@ OPTIONS: Final = (
         "ask the model about unclear answers, or always about all (default: unsure)",
         LLM_POLICIES,
     ),
-    Option("--llm-names", "let the model also match names; this sends it the true names", bool),
-    Option("--workers", "simultaneous calls to the model (default: 8)", int, metavar="N"),
+    Option(
+        "--llm-names",
+        "let the model also match names; this sends it the true names",
+        bool,
+    ),
+    Option(
+        "--workers", "simultaneous calls to the model (default: 8)", int, metavar="N"
+    ),
     Option(
         "--llm-deadline",
         "seconds after which no reply is awaited (default: 900)",
@@ -71,7 +85,8 @@ OPTIONS: Final = (
     ),
     Option(
         "--llm-url",
-        "address of the model's server (default: the environment variable OPENAI_BASE_URL)",
+        "address of the model's server (default: the environment variable "
+        "OPENAI_BASE_URL)",
         metavar="URL",
         keyword="base_url",
     ),
@@ -89,15 +104,17 @@ OPTIONS: Final = (
         "run",
         keyword="dry_run",
     ),
-    Option("--cache", "keep replies in evaluation/llm-cache.sqlite3 (default: yes)", bool),
+    Option(
+        "--cache", "keep replies in evaluation/llm-cache.sqlite3 (default: yes)", bool
+    ),
     UNREAD,
     ITEMS,
 )
 
 
 def claims_file(path: Path, dataset: Path | None) -> bool:
-    """Return whether a prediction file and its dataset are FutureX's: whatever no other benchmark
-    knows.
+    """Return whether a prediction file and its dataset are FutureX's: whatever no other
+    benchmark knows.
     """
     return True
 

@@ -36,7 +36,12 @@ from forecasteval.questions.series import (
     is_no_series,
     read_series,
 )
-from forecasteval.questions.truths import is_blank, load_questions, replace_values, show_keys
+from forecasteval.questions.truths import (
+    is_blank,
+    load_questions,
+    replace_values,
+    show_keys,
+)
 from forecasteval.source.questions import Questions
 
 from .questions import FIELDS, HEAD, NO_ANSWER, QUOTES, parse_record
@@ -47,16 +52,18 @@ from .reading.rankings import RankingTruth
 from .results import Scoring
 from .rules import RULE_SETS, Rules
 
-# A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id of
-# FutureX-Past.
+# A spreadsheet's 6.85147E+23 has a sign; 6987308956940e0068395804 is a hexadecimal id
+# of FutureX-Past.
 _MANGLED_ID: Final = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+][0-9]+")
 _PAST_VALUE: Final = (
-    re.compile(  # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
+    # "Sep 16: 90.692", "9/17/25: 94.05 dollar", "- 2025-09-17: 3", "9月17日：3"
+    re.compile(
         r"""
     ^ [ \t"]* (?:[-*•][ \t]*)?
     ( [a-z]{3,9}\.? [ ] [0-9]{1,2} (?:,?[ ][0-9]{4})?
     | [0-9]{1,2} [ ] [a-z]{3,9}\.? (?:[ ][0-9]{4})?
-    | [0-9]{1,4} [/.-] [0-9]{1,2} [/.-] [0-9]{1,4} | (?:[0-9]{4}年)? [0-9]{1,2}月 [0-9]{1,2}日 )
+    | [0-9]{1,4} [/.-] [0-9]{1,2} [/.-] [0-9]{1,4}
+    | (?:[0-9]{4}年)? [0-9]{1,2}月 [0-9]{1,2}日 )
     [ \t]* [:：] ( [^\n"]* )
     """,
         re.M | re.X | re.I,
@@ -64,13 +71,15 @@ _PAST_VALUE: Final = (
 )
 _STATES: Final = ("resolved", "pending", "void")
 _NOT_COMPARED: Final = "Std not compared, fewer than two past days listed line by line"
-_SETS: Final = "lists in any order, or packed in one element, see --rules official-2026-09"
+_SETS: Final = (
+    "lists in any order, or packed in one element, see --rules official-2026-09"
+)
 STD_TOLERANCE: Final = 0.02  # relative, beside the rounding of Std as written
 
 
 class Check(NamedTuple):
-    """The result of a check: the number of `records`, the findings, and `notes` that are not
-    findings.
+    """The result of a check: the number of `records`, the findings, and `notes` that
+    are not findings.
     """
 
     records: int
@@ -91,14 +100,14 @@ def check_file(path: Path) -> Results:
 
 
 def check_dataset(records: Iterable[object]) -> Check:
-    """Find the mistakes in a dataset that should be corrected before anyone predicts on it. They
-    are in the order of the records.
+    """Find the mistakes in a dataset that should be corrected before anyone predicts on
+    it. They are in the order of the records.
 
-    Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be used; truths
-    that are no option; numeric truths without Std; Std that is 0 or is not the population standard
-    deviation of the past values in "additional values". A question without a truth is pending,
-    which is no mistake, unless all are and have keys that may
-    be it.
+    Ids given twice or mangled by a spreadsheet; levels, truths and Std that cannot be
+    used; truths that are no option; numeric truths without Std; Std that is 0 or is not
+    the population standard deviation of the past values in "additional values". A
+    question without a truth is pending, which is no mistake, unless all are and have
+    keys that may be it.
     """
     findings: list[Finding] = []
     number = 0
@@ -108,12 +117,17 @@ def check_dataset(records: Iterable[object]) -> Check:
     alone: list[tuple[str, str]] = []
     for number, record in enumerate(records, 1):
         if not isinstance(record, Mapping):
-            findings.append(Finding("no object", "", number, _describe_no_object(record)))
+            findings.append(
+                Finding("no object", "", number, _describe_no_object(record))
+            )
             continue
         name = "" if record.get("id") is None else str(record["id"])
         problems = []
-        if repeated := repeated_keys(record):  # the keys are a stranger's, and there may be many
-            problems.append(("key given twice with different values", ", ".join(repeated[:5])))
+        # The keys are a stranger's, and there may be many
+        if repeated := repeated_keys(record):
+            problems.append(
+                ("key given twice with different values", ", ".join(repeated[:5]))
+            )
         if not name:
             problems.append(("no id", ""))
         elif seen.setdefault(name, number) != number:
@@ -164,7 +178,9 @@ def _describe_no_object(record: object) -> str:
 
 
 def _asked_text(record: Mapping[str, object]) -> str:
-    """Return the first line of what a prompt asks; the whole prompt if it has no such line."""
+    """Return the first line of what a prompt asks; the whole prompt if it
+    has no such line.
+    """
     prompt = str(record.get("prompt") or "")
     if HEAD not in prompt:
         return prompt
@@ -180,7 +196,9 @@ def _state_of(record: Mapping[str, object]) -> str:
 
 
 def _is_set_since_september(record: Mapping[str, object]) -> bool:
-    """Return whether a list scores otherwise by official-2026-09 than by official-2026."""
+    """Return whether a list scores otherwise by official-2026-09 than by
+    official-2026.
+    """
     with contextlib.suppress(InputError):
         older = parse_record(dict(record), "", 0, RULE_SETS["official-2026"]).truth
         newer = parse_record(dict(record), "", 0, RULE_SETS["official-2026-09"]).truth
@@ -190,7 +208,9 @@ def _is_set_since_september(record: Mapping[str, object]) -> bool:
 
 
 def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Problems, each with a detail, of one record's level, truth, options, Std and past values."""
+    """Problems, each with a detail, of one record's level, truth, options, Std
+    and past values.
+    """
     try:
         if is_void(record):
             return []
@@ -204,7 +224,8 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
     picks, outside = [], False
     if isinstance(truth, ChoiceTruth):
         picks, options = list(truth.picks), truth.options
-        bare = "prompt" in record and options.labels and not options.texts  # A, of no options
+        # A, of no options
+        bare = "prompt" in record and options.labels and not options.texts
         outside = bool(question.warning or bare)
     asks_yes_or_no = all(box in prompt for box in (r"\boxed{Yes}", r"\boxed{No}"))
     if asks_yes_or_no and not find_options(prompt):
@@ -227,8 +248,8 @@ def _check_question(record: Mapping[str, object]) -> list[tuple[str, str]]:
 def _check_sigma(
     truth: NumberTruth, sigma: float, written: str, past: str
 ) -> list[tuple[str, str]]:
-    """Compare a Std with the population standard deviation of the days listed in `past`, in the
-    truth's unit.
+    """Compare a Std with the population standard deviation of the days listed in
+    `past`, in the truth's unit.
     """
     from decimal import Decimal
 
@@ -247,7 +268,9 @@ def _check_sigma(
 
 
 def _find_nearest(quantity: Quantity, truth: NumberTruth) -> float:
-    """Find the value of a number, in the truth's unit, in the meaning that is nearest."""
+    """Find the value of a number, in the truth's unit, in the meaning
+    that is nearest.
+    """
     values = [reading.value for reading in readings(quantity, truth)]
     return min(values, key=lambda value: abs(truth.quantity.value - value))
 
@@ -256,7 +279,9 @@ def _find_nearest(quantity: Quantity, truth: NumberTruth) -> float:
 
 
 def check_answers(files: Files) -> Iterator[Checked]:
-    """Say what becomes of each answer; no truth is looked at, not even one beside an answer."""
+    """Say what becomes of each answer; no truth is looked at, not even one
+    beside an answer.
+    """
     dataset = files.dataset
     if dataset:
         questions = [*map(_without_truth, load_records(dataset))]
@@ -284,7 +309,9 @@ def check_answers(files: Files) -> Iterator[Checked]:
     repeated = {differs(key): key for key in FIELDS.scored}
     for note, names in notes.items():
         if key := repeated.get(note):
-            yield from (Checked("", name, NOTED, key) for name in names if key != "ground_truth")
+            yield from (
+                Checked("", name, NOTED, key) for name in names if key != "ground_truth"
+            )
         elif note not in (AMBIGUOUS, LACKING):  # which has been said
             state = "unknown" if note in NO_QUESTION else "doubtful"
             yield from (Checked("", name, state, note) for name in names)

@@ -40,24 +40,32 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL: Final = "gpt-4o-mini"
 # The part of a signature that a language model has.
-MODEL_SETTINGS: Final = ("llm_model", "llm_server", "llm_policy", "llm_prompt", "llm_names")
+MODEL_SETTINGS: Final = (
+    "llm_model",
+    "llm_server",
+    "llm_policy",
+    "llm_prompt",
+    "llm_names",
+)
 
 
 class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
     """Scores FutureX predictions; one evaluator serves any number of files.
 
-    rules: a rule set, "readme" (default), "official-2026", "official-2026-09" or "paper"; the next
-    two go with readme. missing: "zero" scores a missing answer 0, "skip" leaves it out of the
-    means. relative_sigma: sigma as a share of |truth| for numbers without Std; None asks for
-    equality there. padding: "cut" counts only as many names of a list as are asked for. loose:
-    numbers are also read of prose that states nothing.
+    rules: a rule set, "readme" (default), "official-2026", "official-2026-09" or
+        "paper"; the next
+    two go with readme. missing: "zero" scores a missing answer 0, "skip" leaves it out
+    of the means. relative_sigma: sigma as a share of |truth| for numbers without Std;
+    None asks for equality there. padding: "cut" counts only as many names of a list as
+    are asked for. loose: numbers are also read of prose that states nothing.
 
-    With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or OpenAI) reads
-    numbers: with llm_policy "unsure" those that the grammar cannot settle, with "always" all of
-    them. With `llm_names` it also matches names that the rules leave; this sends it true names. At
-    most `workers` calls run at a time. The SQLite file `cache` keeps replies (none by default). The
-    calls of a run end after `deadline` seconds; a run is a call of evaluate_all, or with `one_run`
-    all that the evaluator does.
+    With an `api_key`, a language model (`model` at `base_url`, or OPENAI_BASE_URL, or
+    OpenAI) reads numbers: with llm_policy "unsure" those that the grammar cannot
+    settle, with "always" all of them. With `llm_names` it also matches names that the
+    rules leave; this sends it true names. At most `workers` calls run at a time. The
+    SQLite file `cache` keeps replies (none by default). The calls of a run end after
+    `deadline` seconds; a run is a call of evaluate_all, or with `one_run` all that the
+    evaluator does.
     """
 
     benchmark = "FutureX"
@@ -87,10 +95,16 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         _require_known("missing", missing, (None, *MISSING_POLICIES))
         _require_known("llm_policy", llm_policy, LLM_POLICIES)
         _require_known("padding", padding, PADDING_POLICIES)
-        if relative_sigma is not None and not (number_text(relative_sigma) and relative_sigma > 0):
-            raise InputError("relative_sigma", "must be a positive number", repr(relative_sigma))
+        if relative_sigma is not None and not (
+            number_text(relative_sigma) and relative_sigma > 0
+        ):
+            raise InputError(
+                "relative_sigma", "must be a positive number", repr(relative_sigma)
+            )
         if llm_names and not api_key:
-            raise InputError("llm_names", "needs a language model: expected an api_key", "none")
+            raise InputError(
+                "llm_names", "needs a language model: expected an api_key", "none"
+            )
         given: dict[str, Any] = {}
         if missing is not None:
             given["missing"] = missing
@@ -110,17 +124,23 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
 
             server = base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_SERVER
             limit = max_tokens or MAX_TOKENS
-            client = ModelClient(api_key, server, model, workers, cache, deadline, limit, dry_run)
+            client = ModelClient(
+                api_key, server, model, workers, cache, deadline, limit, dry_run
+            )
             self._reader = ModelReader(client, llm_policy, llm_names)
 
-    def evaluate_prediction(self, answer: object, question: Mapping[str, object]) -> float:
-        """Return the score of one answer to one question of the dataset, in [0, 1]; missing and
-        unparsed score 0.
+    def evaluate_prediction(
+        self, answer: object, question: Mapping[str, object]
+    ) -> float:
+        """Return the score of one answer to one question of the dataset, in [0, 1];
+        missing and unparsed score 0.
 
         Raises InputError if the question has no usable level, truth or Std.
         """
         record = {**question, "answer": answer, "prediction": None}
-        (item,) = self.score(AnsweredQuestions("question", _records([record]), FIELDS)).items
+        (item,) = self.score(
+            AnsweredQuestions("question", _records([record]), FIELDS)
+        ).items
         return float(item["score"] or 0)
 
     def evaluate_all(
@@ -128,32 +148,40 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         data: Iterable[Mapping[str, object]],
         questions: Iterable[Mapping[str, object]] | None = None,
     ) -> Results:
-        """Score questions that carry "answer" (or "prediction"), or answers to `questions`, joined
-        by id; docs/python.md explains the keys of the result, a dict.
+        """Score questions that carry "answer" (or "prediction"), or answers to
+        `questions`, joined by id; docs/python.md explains the keys of the
+        result, a dict.
 
-        overall_score = Σ w·mean over the levels that have questions, w renormalised; a level
-        without questions is nan. Intervals: `common.statistics.stratified_interval`. Both may be a
-        pandas DataFrame. Raises InputError if a record cannot be scored at all.
+        overall_score = Σ w·mean over the levels that have questions, w renormalised; a
+        level without questions is nan. Intervals:
+        `common.statistics.stratified_interval`. Both may be a pandas DataFrame. Raises
+        InputError if a record cannot be scored at all.
         """
         records, notes = _records(data), RecordNotes()
         if questions is not None:
-            records, notes = join_answers(list(_records(questions)), records, "data", FIELDS)
+            records, notes = join_answers(
+                list(_records(questions)), records, "data", FIELDS
+            )
         elif isinstance(records, list):
             hint = "pass them as the second argument"
             require_questions(records, "data", hint, FIELDS)
         return self.evaluate(AnsweredQuestions("data", records, FIELDS, notes=notes))
 
     def read(self, files: Files) -> AnsweredQuestions:
-        """Read the questions of a dataset with the answers of a prediction file, or a file that has
-        both.
+        """Read the questions of a dataset with the answers of a prediction file, or a
+        file that has both.
         """
         if len(files.datasets) > 1:
-            raise InputError("--dataset", "several need RxnOptBench questions", self.benchmark)
+            raise InputError(
+                "--dataset", "several need RxnOptBench questions", self.benchmark
+            )
         answered = load_answered(files.path, files.dataset, FIELDS, files.any_form)
         return replace(answered, late=files.late)
 
     def score(self, data: AnsweredQuestions) -> Scoring:
-        """Compute an item per question, reviewed by the language model if there is one."""
+        """Compute an item per question, reviewed by the language model
+        if there is one.
+        """
         scoring = Scoring(self.rules, data.where, bool(self._reader), data.late)
         scoring.add_all(data.take_records())
         if self._reader:
@@ -163,7 +191,9 @@ class FutureXEvaluator(Evaluator[AnsweredQuestions, Scoring]):
         return scoring
 
     def summarise(self, scores: Scoring, data: AnsweredQuestions) -> dict[str, object]:
-        """Compute the scores by level and over all levels; docs/python.md explains the keys."""
+        """Compute the scores by level and over all levels; docs/python.md
+        explains the keys.
+        """
         more: dict[str, object] = {}
         if data.damaged:
             more["damaged_lines"] = data.damaged
@@ -216,8 +246,8 @@ def _require_known(name: str, value: str | None, known: Collection[str | None]) 
 
 
 def _records(data: Any) -> Iterable[Mapping[str, object]]:
-    """Return the rows of a pandas DataFrame as records, None for what is null there. So are records
-    that were made of one.
+    """Return the rows of a pandas DataFrame as records, None for what is null there. So
+    are records that were made of one.
     """
     if hasattr(data, "columns") and hasattr(data, "to_dict"):
         data = data.to_dict("records")
@@ -247,8 +277,8 @@ def evaluator_of_options(
     base_url: str | None = None,
     **options: Any,
 ) -> FutureXEvaluator:
-    """Return an evaluator of the command line's options; `output` is the folder of the cache of
-    replies.
+    """Return an evaluator of the command line's options; `output` is the folder of the
+    cache of replies.
 
     Raises InputError for options that do not go together.
     """
@@ -270,7 +300,9 @@ def evaluator_of_options(
     if options.get("workers", 1) < 1:
         raise InputError("--workers", "expected 1 or more", str(options["workers"]))
     if not 0 < options.get("deadline", 1) < math.inf:
-        raise InputError("--llm-deadline", "expected seconds > 0", str(options["deadline"]))
+        raise InputError(
+            "--llm-deadline", "expected seconds > 0", str(options["deadline"])
+        )
     if not llm:
         raise InputError("--llm", "expected the name of a model")
     from forecasteval.common.server import find_server

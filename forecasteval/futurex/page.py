@@ -1,4 +1,6 @@
-"""The page of a result: score and levels, and every question with its prompt and answer."""
+"""The page of a result: score and levels, and every question with its
+prompt and answer.
+"""
 
 from __future__ import annotations
 
@@ -42,15 +44,19 @@ from .rules import WEIGHTS, Rules, total_weight
 
 Rows = Callable[[], Iterable[JsonObject] | None]
 Texts = tuple[str, str, Truth | None]  # prompt, answer, and the truth as it was read
-_DOTS: Final = "Rings: the mean of each level; filled: their weighted mean; lines: 95% intervals."
+_DOTS: Final = (
+    "Rings: the mean of each level; filled: their weighted mean; lines: 95% intervals."
+)
 
 
-def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = None) -> Page:
-    """Make the page of a result of `FutureXEvaluator`; `rows` reads the questions with their
-    answers once more.
+def make_page(
+    results: Results, rows: Rows | None = None, rules: Rules | None = None
+) -> Page:
+    """Make the page of a result of `FutureXEvaluator`; `rows` reads the questions with
+    their answers once more.
 
-    Without rows the page shows what the items keep: the first line of a prompt, and an excerpt of
-    an answer.
+    Without rows the page shows what the items keep: the first line of a prompt, and an
+    excerpt of an answer.
     """
     items, scores = results["items"], score_table(results)
     *levels, overall = scores.rows
@@ -75,8 +81,8 @@ def make_page(results: Results, rows: Rows | None = None, rules: Rules | None = 
 
 
 def list_costs(items: Sequence[AnswerItem], renormalised: bool) -> list[float]:
-    """List how much of the overall score each question loses: its share of the weights times 1 −
-    its score.
+    """List how much of the overall score each question loses: its share of the weights
+    times 1 − its score.
     """
     counts = Counter(item["level"] for item in items if item["score"] is not None)
     pending = {item["level"] for item in items if item["outcome"] == "pending"}
@@ -101,7 +107,11 @@ def _draw_errors(items: Sequence[AnswerItem]) -> Iterator[Html]:
     errors.sort(key=itemgetter(1))
     sizes = [error for _, error in errors]
     axis = fenced_axis(sizes, [-1.0, 0.0, 1.0])
-    heads = [Head("Numbers"), axis_head(axis, "← too low", "too high →"), Head("n", "n")]
+    heads = [
+        Head("Numbers"),
+        axis_head(axis, "← too low", "too high →"),
+        Head("n", "n"),
+    ]
     dots = draw_dots(axis, errors, median(sizes))
     line = TableLine([join("all"), dots, join(str(len(errors)))])
     strip = draw_table(heads, [line], "lvl")
@@ -125,14 +135,19 @@ _ERRORS: Final = (
 
 
 def _read_details(
-    items: Sequence[AnswerItem], rows: Rows | None, rules: Rules | None, places: Sequence[int]
+    items: Sequence[AnswerItem],
+    rows: Rows | None,
+    rules: Rules | None,
+    places: Sequence[int],
 ) -> list[Details]:
     """Read the texts of the items at some places, and what is shown of them."""
     wanted = set(places)
     records = filterfalse(is_void, (rows() if rows else None) or ())
     pairs = zip(items, chain(records, repeat(None)), strict=False)
     texts = {
-        place: _read_texts(*pair, rules) for place, pair in enumerate(pairs) if place in wanted
+        place: _read_texts(*pair, rules)
+        for place, pair in enumerate(pairs)
+        if place in wanted
     }
     shown = [text for prompt, answer, _ in texts.values() for text in (prompt, answer)]
     limit = text_limit(shown)

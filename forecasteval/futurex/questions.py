@@ -77,7 +77,11 @@ class Question(NamedTuple):
 # The questions of a dataset, which many files answer; an eighth of a GB at most.
 @lru_cache(maxsize=1 << 16)
 def interpret_question(
-    level: int, prompt: str, truth: str | tuple[str, ...], std: float | None, rules: Rules
+    level: int,
+    prompt: str,
+    truth: str | tuple[str, ...],
+    std: float | None,
+    rules: Rules,
 ) -> Question:
     """Read a question's truth, options and units as a rule set has them."""
     read = _interpret_truth(level, Wording(prompt), truth, std, rules)
@@ -125,7 +129,9 @@ def _find_oddity(truth: Truth | None, std: float | None) -> str:
 
 
 def score_answer(question: Question, answer: Answer | None) -> AnswerScore:
-    """Read an answer as the question's kind asks for and score it; pending without a truth."""
+    """Read an answer as the question's kind asks for and score it; pending
+    without a truth.
+    """
     scored = _score_answer(question.truth, answer)
     if not question.pending:
         return scored
@@ -154,7 +160,11 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
         got = f"got {type(record).__name__}"
         problem = record.problem if isinstance(record, BadRecord) else got
         raise InputError(f"{where}: record {number}", f"expected an object: {problem}")
-    std, truth, level = record.get("Std"), record.get("ground_truth"), record.get("level")
+    std, truth, level = (
+        record.get("Std"),
+        record.get("ground_truth"),
+        record.get("level"),
+    )
     if type(level) is not int:  # few
         level = _as_float(level)
     sigma = None
@@ -167,7 +177,9 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
     if not isinstance(truth, str):
         truth = _parse_raw_truth(truth)
     if truth is None:
-        _refuse(record, where, number, "ground_truth", "must be text, a number or a list")
+        _refuse(
+            record, where, number, "ground_truth", "must be text, a number or a list"
+        )
     for key in repeated_keys(record):
         if key == "id" or key in FIELDS.scored:
             problem = f"'{key}' is given twice with different values"
@@ -179,11 +191,15 @@ def parse_record(record: object, where: str, number: int, rules: Rules) -> Quest
     return question
 
 
-def _refuse(record: Mapping[str, object], where: str, number: int, key: str, rule: str) -> NoReturn:
+def _refuse(
+    record: Mapping[str, object], where: str, number: int, key: str, rule: str
+) -> NoReturn:
     value = record.get(key)
     if isinstance(value, str):
         value = repr(value)
-    raise InputError(_place(record, where, number), f"'{key}' {rule}", printable(value, 60))
+    raise InputError(
+        _place(record, where, number), f"'{key}' {rule}", printable(value, 60)
+    )
 
 
 def _place(record: Mapping[str, object], where: str, number: int) -> str:
@@ -204,7 +220,9 @@ def _parse_raw_truth(truth: object) -> str | tuple[str, ...] | None:
     """Parse a truth that is no text: null says nothing; None for what is no truth."""
     if is_null(truth):
         return ""
-    if isinstance(truth, list) and all(isinstance(part, (str, int, float)) for part in truth):
+    if isinstance(truth, list) and all(
+        isinstance(part, (str, int, float)) for part in truth
+    ):
         return tuple(map(str, truth))
     return number_text(truth) or None
 
@@ -235,21 +253,31 @@ def make_pending_truth(level: int, wording: Wording, numeric: bool) -> PendingTr
 def interpret_choice_truth(
     level: int, wording: Wording, answer: Answer, rules: Rules
 ) -> Truth | None:
-    """Interpret the truth of level 1 or 2: among the prompt's options, Yes or No, bare labels, else
-    names. None if empty.
+    """Interpret the truth of level 1 or 2: among the prompt's options, Yes or No, bare
+    labels, else names. None if empty.
     """
     options = (
-        _find_options(wording) or _find_sides(wording.prompt, answer) or _guess_options(answer)
+        _find_options(wording)
+        or _find_sides(wording.prompt, answer)
+        or _guess_options(answer)
     )
     if not options:
         names = [parse_name(token) for token in _split_tokens(answer)]
         names = [name for name in names if not NO_NAME.fullmatch(name.key)]
-        return NameTruth(names, _is_exact(level, len(names), rules), wording) if names else None
+        return (
+            NameTruth(names, _is_exact(level, len(names), rules), wording)
+            if names
+            else None
+        )
     picks = interpret_picks(answer, options)
     key = "" if picks else choice_key(answer.cleaned)
     if any(map(str.isalnum, key)):
         picks = frozenset([NoOption(key)])
-    return ChoiceTruth(options, picks, _is_exact(level, len(picks), rules)) if picks else None
+    return (
+        ChoiceTruth(options, picks, _is_exact(level, len(picks), rules))
+        if picks
+        else None
+    )
 
 
 def _find_options(wording: Wording) -> Options | None:
@@ -268,7 +296,9 @@ def _find_sides(prompt: str, answer: Answer) -> Options | None:
 
 
 def _guess_options(answer: Answer) -> Options | None:
-    """Guess what a question offers from a truth that is Yes, No or labels; None of any other."""
+    """Guess what a question offers from a truth that is Yes, No or labels;
+    None of any other.
+    """
     if not answer.elements and _YES_OR_NO.find_plain(answer.text):  # most
         return _YES_OR_NO
     tokens = _split_tokens(answer)
@@ -304,17 +334,23 @@ _ANY_ORDER: Final = lazy(
 def interpret_open_truth(
     wording: Wording, answer: Answer, std: float | None, rules: Rules
 ) -> Truth | None:
-    """Interpret the truth of level 3 or 4: a number if it reads as one, else a ranking. None if
-    empty.
+    """Interpret the truth of level 3 or 4: a number if it reads as one, else a ranking.
+    None if empty.
     """
     if len(answer.elements) < 2:
-        quantity = interpret_number(answer.cleaned, in_sentence=std is not None, wording=wording)
+        quantity = interpret_number(
+            answer.cleaned, in_sentence=std is not None, wording=wording
+        )
         is_result = std is None and RANGE.search(answer.cleaned)  # "2-1"
         if not (is_result or isinstance(quantity, Unparsed)):
             sigma = find_sigma(quantity.value, std, rules)
-            return NumberTruth(quantity, wording.ask(question_scale), sigma, wording, rules.loose)
+            return NumberTruth(
+                quantity, wording.ask(question_scale), sigma, wording, rules.loose
+            )
     if rules.packed and is_packed(answer.elements):
-        answer = hold_answer([part for part in _PACKED.split(answer.text) if part.strip()])
+        answer = hold_answer(
+            [part for part in _PACKED.split(answer.text) if part.strip()]
+        )
     names = parse_items(answer, wording)
     if not names:
         return None

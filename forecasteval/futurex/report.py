@@ -1,4 +1,6 @@
-"""The views of a result: scores by level, remarks, and items with the reason of each score."""
+"""The views of a result: scores by level, remarks, and items with the reason
+of each score.
+"""
 
 from __future__ import annotations
 
@@ -34,12 +36,15 @@ _UNEQUAL: Final = "number not equal"  # where there is no σ
 _SHOWN: Final = 80  # characters of an answer or a truth in a sentence
 _WIDTH: Final = 36  # and in a column
 _MODEL: Final = (
-    "Language model: prompts {prompts}, answered {answered}, refused by validation {invalid}, "
-    "failed {failed}; answers found {extracted}; scores changed {changed}; calls {calls}, requests "
+    "Language model: prompts {prompts}, answered {answered}, refused by validation "
+    "{invalid}, "
+    "failed {failed}; answers found {extracted}; scores changed {changed}; calls "
+    "{calls}, requests "
     "{requests}, tokens {tokens[prompt]} + {tokens[completion]}."
 )
 _MODEL_NAMES: Final = (
-    "Language model, names: pairs sent {pairs}, the same {same}, names refused for their decoy "
+    "Language model, names: pairs sent {pairs}, the same {same}, names refused for "
+    "their decoy "
     "{refused}, replies refused by validation {invalid}; scores changed "
     "{changed}; calls {calls}, requests {requests}."
 )
@@ -51,12 +56,13 @@ _COUNTS: Final = {
     "Padded": "padded",
     "Late": "late",
 }
-_RARE: Final = ("Pending", "Padded", "Late")  # columns that are left out if they hold only zeros
+# Columns that are left out if they hold only zeros
+_RARE: Final = ("Pending", "Padded", "Late")
 
 
 def report_blocks(results: Results, items: bool = False) -> Report:
-    """Make the report's lines and tables; with `items` also a row per question. After a dry run of
-    the language model it is what would be sent.
+    """Make the report's lines and tables; with `items` also a row per question. After a
+    dry run of the language model it is what would be sent.
     """
     if "planned" in results:
         size, *prompt = results["planned"]
@@ -64,14 +70,21 @@ def report_blocks(results: Results, items: bool = False) -> Report:
     size = describe_size(results)
     if not results.get("dataset"):
         size += ", without a dataset"
-    blocks: Report = [score_table(results), "", *list_notes(results), *list_warnings(results)]
+    blocks: Report = [
+        score_table(results),
+        "",
+        *list_notes(results),
+        *list_warnings(results),
+    ]
     if items:
         blocks += ["", make_table(_ITEMS, results["items"])]
     return make_report(results, [size], blocks)
 
 
 def describe_size(results: Results) -> str:
-    """Describe how many questions there are, and how many of them have a truth, if not all have."""
+    """Describe how many questions there are, and how many of them have a truth,
+    if not all have.
+    """
     total, pending, void = len(results["items"]), results["pending"], results["void"]
     size = describe_questions(results["items"])
     if pending:
@@ -82,14 +95,19 @@ def describe_size(results: Results) -> str:
 
 
 def score_table(results: Results) -> Table:
-    """Compute a row per level, and one for all, with a mark for a chart. Columns for pending
-    questions, padded lists and late answers only where there are any.
+    """Compute a row per level, and one for all, with a mark for a chart. Columns for
+    pending questions, padded lists and late answers only where there are any.
     """
     rows = [_level_row(results, level) for level in LEVELS]
     totals = {key: sum(row[key] for row in rows) for key in _COUNTS.values()}
-    overall = {"score": results["overall_score"], "interval": results["overall_interval"]}
+    overall = {
+        "score": results["overall_score"],
+        "interval": results["overall_interval"],
+    }
     rows.append({"name": "Overall", "weight": "", **overall, **totals})
-    titles = [title for title, key in _COUNTS.items() if totals[key] or title not in _RARE]
+    titles = [
+        title for title, key in _COUNTS.items() if totals[key] or title not in _RARE
+    ]
     counts = [Column(title, itemgetter(_COUNTS[title]), "number") for title in titles]
     return make_table([*_SCORES, *counts], rows)
 
@@ -132,7 +150,9 @@ def list_notes(results: Results, zeros: bool = True) -> list[str]:
     if results.get("truths"):
         lines.append(f"Truths of {printable(results['truths'])} are used.")
     if reasons := Counter(results["unparsed_reasons"]).most_common():
-        shown = ", ".join(show_count(count, REASONS[reason]) for reason, count in reasons)
+        shown = ", ".join(
+            show_count(count, REASONS[reason]) for reason, count in reasons
+        )
         lines.append(f"Unparsed: {results['unparsed_count']} ({shown})")
     if results["unboxed_count"]:
         lines.append(f"Read without a box: {results['unboxed_count']}.")
@@ -140,7 +160,9 @@ def list_notes(results: Results, zeros: bool = True) -> list[str]:
         loose = [item["score"] or 0 for item in results["items"] if item["loose"]]
         points = math.fsum(loose)
         number = results["loose_count"]
-        lines.append(f"Read loosely, of prose without a statement: {number}, worth {points:.2f}.")
+        lines.append(
+            f"Read loosely, of prose without a statement: {number}, worth {points:.2f}."
+        )
     if signature["rules"] == "official-2026":
         lines.append("The scorer as of September 2026 is --rules official-2026-09.")
     if results["no_sigma_count"] or zeros:
@@ -167,10 +189,11 @@ def _describe_no_sigma(count: int, rules: str) -> str:
 
 
 def name_cause(item: AnswerItem) -> str:
-    """Name the cause of what an item loses: "unparsed: refusal", "wrong option", …; "right" if
-    it is none.
+    """Name the cause of what an item loses: "unparsed: refusal", "wrong option", …;
+    "right" if it is none.
 
-    >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single choice", "note": ""})
+    >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single
+        choice", "note": ""})
     'wrong option'
     """
     if item["outcome"] == "pending":
@@ -189,8 +212,8 @@ def name_cause(item: AnswerItem) -> str:
 
 
 def explain(item: AnswerItem, truth: Truth | None = None) -> str:
-    """Explain an item's score in one sentence. With its `truth` a number's sentence has both values
-    and σ.
+    """Explain an item's score in one sentence. With its `truth` a number's sentence has
+    both values and σ.
 
     >>> explain({"outcome": "missing", "late": True})
     'late: no answer'

@@ -32,8 +32,8 @@ BLOCK: Final = 2048  # records that are scored together
 
 
 class Answered(NamedTuple):
-    """A question with an answer, for a language model. `place` is that of its item; `answer` is the
-    part that counts, `raw` all of it.
+    """A question with an answer, for a language model. `place` is that of its item;
+    `answer` is the part that counts, `raw` all of it.
     """
 
     place: int
@@ -74,9 +74,11 @@ class AnswerItem(Decision):
     late: bool  # first seen when the question had a truth, or was closed
 
 
-def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = False) -> Decision:
-    """Return the result of an answer, `by` the "grammar" or a "model". A missing answer may be left
-    out of means, as a pending question always is.
+def decide(
+    scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = False
+) -> Decision:
+    """Return the result of an answer, `by` the "grammar" or a "model". A missing answer
+    may be left out of means, as a pending question always is.
     """
     outcome = scored.outcome
     unscored = outcome == "pending" or (outcome == "missing" and missing == "skip")
@@ -97,8 +99,8 @@ def decide(scored: AnswerScore, by: str, missing: str = "zero", unboxed: bool = 
 
 
 class Scoring:
-    """The items of all records, and what else is known of them. `answered` only if a model is to
-    `review` them.
+    """The items of all records, and what else is known of them. `answered` only if a
+    model is to `review` them.
 
     `void`: the ids of records that are left out because they say "void".
     """
@@ -124,8 +126,9 @@ class Scoring:
     def add_all(self, data: Iterable[Mapping[str, object]]) -> None:
         """Score all records.
 
-        InputError if one of them is no question, if there is none, if none has an answer, or if all
-        have another key in the place of their truth. PendingError if none has a truth yet.
+        InputError if one of them is no question, if there is none, if none has an
+        answer, or if all have another key in the place of their truth. PendingError if
+        none has a truth yet.
         """
         self.add_pending(data)
         self._truths.require_truth(self._where, ANSWER_KEYS)
@@ -150,23 +153,34 @@ class Scoring:
                     numbers.append(number)
             self._add(records, numbers)
 
-    def _add(self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]) -> None:
-        """Score a block of records, step by step: a tenth faster than record by record."""
+    def _add(
+        self, records: Sequence[Mapping[str, object]], numbers: Sequence[int]
+    ) -> None:
+        """Score a block of records, step by step: a tenth faster than
+        record by record.
+        """
         numbered = zip(numbers, records, strict=True)
         questions = [
-            parse_record(record, self._where, number, self._rules) for number, record in numbered
+            parse_record(record, self._where, number, self._rules)
+            for number, record in numbered
         ]
         names = list(map(self._name, records, numbers))
         raws = list(map(self._find_answer, records, names))
         answers = list(map(parse_answer, raws, map(_find_prompt, records)))
         late = [self._is_late(*pair) for pair in zip(records, answers, strict=True)]
         if self._drops_late:
-            answers = [None if is_late else a for a, is_late in zip(answers, late, strict=True)]
+            answers = [
+                None if is_late else a for a, is_late in zip(answers, late, strict=True)
+            ]
         scores = list(map(score_answer, questions, answers))
         texts = list(map(as_text, raws))
         hashes = list(map(_hash_record, records, names, questions))
-        self._digest.update(encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True))))
-        rows = zip(records, names, questions, hashes, texts, answers, scores, late, strict=True)
+        self._digest.update(
+            encode_fields(*chain.from_iterable(zip(hashes, texts, strict=True)))
+        )
+        rows = zip(
+            records, names, questions, hashes, texts, answers, scores, late, strict=True
+        )
         for record, name, question, digest, text, answer, scored, is_late in rows:
             if question.warning:
                 self.notes[question.warning].append(name)
@@ -179,7 +193,9 @@ class Scoring:
                 place = len(self.items)
                 prompt = _find_prompt(record)
                 self.answered.append(Answered(place, truth, prompt, answer, text))
-            unboxed = answer is not None and not answer.boxed and scored.outcome == "scored"
+            unboxed = (
+                answer is not None and not answer.boxed and scored.outcome == "scored"
+            )
             item: AnswerItem = {
                 "id": record.get("id"),
                 "level": question.level,
@@ -227,7 +243,9 @@ class Scoring:
         return raw
 
     def checksums(self) -> dict[str, str]:
-        """sha256 of what was asked and answered, and of the resolved questions alone."""
+        """sha256 of what was asked and answered, and of the resolved
+        questions alone.
+        """
         return {
             "data_sha256": self._digest.hexdigest(),
             "questions_sha256": hash_questions(
@@ -242,7 +260,9 @@ def _find_prompt(record: Mapping[str, object]) -> str:
 
 
 def _hash_record(record: Mapping[str, object], name: str, question: Question) -> str:
-    """Hash what is asked: results that know of different series are not on the same questions."""
+    """Hash what is asked: results that know of different series are not on the
+    same questions.
+    """
     text = f"{name} {question.digest}"
     if series := read_series(record):
         text += f"\0{series}"
@@ -250,7 +270,9 @@ def _hash_record(record: Mapping[str, object], name: str, question: Question) ->
 
 
 def _excerpt(text: str, answer: Answer | None) -> str:
-    """Cut out the part of a long answer that an item keeps: around what counts, or its end."""
+    """Cut out the part of a long answer that an item keeps: around what
+    counts, or its end.
+    """
     span = answer.find_in(text) if answer else None
     begin = len(text)
     if span:

@@ -18,7 +18,8 @@ PADDING_POLICIES: Final = ("keep", "cut")
 MISSING_POLICIES: Final = ("zero", "skip")
 LLM_POLICIES: Final = ("unsure", "always")  # what a language model reads
 PARTIAL_RANKING: Final = 0.8  # seed README, 评分机制
-EQUAL: Final = 1e-9  # relative difference of numbers that count as equal where there is no sigma
+# Relative difference of numbers that count as equal where there is no sigma
+EQUAL: Final = 1e-9
 ZERO_SIGMA: Final = 0.01  # sigma of a truth 0 where sigma is a share of the truth
 
 
@@ -26,21 +27,28 @@ class Rules(NamedTuple):
     """A rule set: in what published scores of the benchmark differ."""
 
     missing: str = "zero"  # missing answers score 0, or are left out ("skip")
-    renormalised: bool = True  # levels without questions give their weight to the others
-    relative_sigma: float | None = None  # sigma as a share of |truth| where Std is missing
+    # Levels without questions give their weight to the others
+    renormalised: bool = True
+    # Sigma as a share of |truth| where Std is missing
+    relative_sigma: float | None = None
     std_counts: bool = True  # else that share is sigma whatever Std says
     by_truths: bool = (
-        False  # levels 1 and 2 both: exact where one option is true, F1 where several are
+        # Levels 1 and 2 both: exact where one option is true, F1 where several are
+        False
     )
     lone_name: bool = False  # one true name scores 1 or 0, never a part
-    label_sets: bool = False  # option labels as the truth of level 3 or 4 score 1 in any order
-    any_order: bool = False  # so does any list whose question says that its order does not matter
+    # Option labels as the truth of level 3 or 4 score 1 in any order
+    label_sets: bool = False
+    # So does any list whose question says that its order does not matter
+    any_order: bool = False
     packed: bool = False  # a true name that holds `;` or `|` is several
-    padding: str = "keep"  # names beyond those that are asked for count, or do not ("cut")
+    # Names beyond those that are asked for count, or do not ("cut")
+    padding: str = "keep"
     loose: bool = False  # numbers are also read of prose that states nothing
 
 
-_OFFICIAL_2026: Final = Rules(  # the benchmark's scorer of 2026, where it needs no model
+# The benchmark's scorer of 2026, where it needs no model
+_OFFICIAL_2026: Final = Rules(
     renormalised=False,
     relative_sigma=0.05,
     std_counts=False,
@@ -62,12 +70,12 @@ _COUNTED: Final = ("missing", "unparsed", "pending", *_FLAGS)  # by level
 
 
 def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -> float:
-    """Return the weight by which Σ w·mean is divided; `pending`: the levels that have pending
-    questions.
+    """Return the weight by which Σ w·mean is divided; `pending`: the levels that have
+    pending questions.
 
-    It is that of the levels with scores where weights are renormalised. Otherwise a level without
-    questions keeps its weight, and only a level that is wholly pending gives it away: it will have
-    scores.
+    It is that of the levels with scores where weights are renormalised. Otherwise a
+    level without questions keeps its weight, and only a level that is wholly pending
+    gives it away: it will have scores.
 
     >>> round(total_weight({1, 2}, {2, 3}, renormalised=False), 9)
     0.7
@@ -81,13 +89,13 @@ def total_weight(with_scores: Set[int], pending: Set[int], renormalised: bool) -
 def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[str, Any]:
     """Level means and overall_score = Σ w·mean over the levels that have questions.
 
-    w is renormalised over them, or else a level without questions counts as 0 (`total_weight`).
-    The mean of such a level is nan. An item whose score is None is in no mean: a missing one is in
-    `level_missing` all the same, a pending one only in `level_pending`. `level_padded`: lists
-    longer than what was asked for. `level_unboxed`: answers that were read without a box, and
-    `level_loose` of prose that states nothing.
-    `level_late`: answers to resolved questions that came too late. Intervals are of clusters, of
-    levels each, if questions hang together.
+    w is renormalised over them, or else a level without questions counts as 0
+    (`total_weight`). The mean of such a level is nan. An item whose score is None is in
+    no mean: a missing one is in `level_missing` all the same, a pending one only in
+    `level_pending`. `level_padded`: lists longer than what was asked for.
+    `level_unboxed`: answers that were read without a box, and `level_loose` of prose
+    that states nothing. `level_late`: answers to resolved questions that came too late.
+    Intervals are of clusters, of levels each, if questions hang together.
     """
     scored: dict[int, list[JsonObject]] = {level: [] for level in LEVELS}
     answered: dict[int, list[float]] = {level: [] for level in LEVELS}
@@ -103,7 +111,9 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
             if item.get(flag) and outcome != "pending":
                 counts[flag, level] += 1
         reasons[item["reason"]] += 1
-    by_level = {key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED}
+    by_level = {
+        key: {level: counts[key, level] for level in LEVELS} for key in _COUNTED
+    }
     totals = {f"{key}_count": sum(by_level[key].values()) for key in _COUNTED}
     total_pending = totals.pop("pending_count")
     scores = {level: [item["score"] for item in scored[level]] for level in LEVELS}
@@ -115,7 +125,9 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
     interval = stratified_interval(_weigh(clustered))
     if interval:
         interval = (interval[0] * share, interval[1] * share)
-    intervals = {level: stratified_interval([(1.0, clustered[level])]) for level in LEVELS}
+    intervals = {
+        level: stratified_interval([(1.0, clustered[level])]) for level in LEVELS
+    }
     return {
         "overall_score": stratified_mean(_weigh(scores)) * share,
         "overall_interval": interval,
@@ -123,14 +135,18 @@ def summarise(items: Iterable[JsonObject], renormalised: bool = True) -> dict[st
         "level_counts": {level: len(scores[level]) for level in LEVELS},
         "level_intervals": intervals,
         **{f"level_{key}": counts for key, counts in by_level.items()},
-        "unparsed_reasons": {reason: reasons[reason] for reason in REASONS if reasons[reason]},
+        "unparsed_reasons": {
+            reason: reasons[reason] for reason in REASONS if reasons[reason]
+        },
         "pending": total_pending,
         **totals,
         "answered_only": stratified_mean(_weigh(answered)) * share,
     }
 
 
-def _weigh(values: Mapping[int, Sequence[float]]) -> list[tuple[float, Sequence[float]]]:
+def _weigh(
+    values: Mapping[int, Sequence[float]],
+) -> list[tuple[float, Sequence[float]]]:
     """Give the values of each level its weight."""
     return [(WEIGHTS[level], values[level]) for level in LEVELS]
 

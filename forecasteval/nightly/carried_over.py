@@ -1,10 +1,10 @@
-"""Rows that are carried over: a prediction file that is there but has no result tonight has the row
-of the last board, whatever the cause.
+"""Rows that are carried over: a prediction file that is there but has no result tonight
+has the row of the last board, whatever the cause.
 
-While all others of its dataset have the same questions, it is ranked among them as if it had been
-scored; without others, while it or its dataset is as it was. Else its row stands in a table of its
-own, without rank and outside the table over all datasets: nobody keeps a good score by breaking a
-file.
+While all others of its dataset have the same questions, it is ranked among them as if
+it had been scored; without others, while it or its dataset is as it was. Else its row
+stands in a table of its own, without rank and outside the table over all datasets:
+nobody keeps a good score by breaking a file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from forecasteval.ranking.systems import mark
 
 
 class CarriedOver(NamedTuple):
-    """The results of a run with those of earlier runs, and the tables that stand without rank."""
+    """The results of a run with those of earlier runs, and the tables that
+    stand without rank.
+    """
 
     results: list[StoredResult]
     names: list[str]  # of those that are ranked as before
@@ -41,10 +43,13 @@ def carry_over(
     root: Path,
     folder: Path,
 ) -> CarriedOver:
-    """Carry over the rows of files of `root` that are `present`, have no result `tonight`, and are
-    not `waiting` for truths.
+    """Carry over the rows of files of `root` that are `present`, have no result
+    `tonight`, and are not `waiting` for truths.
     """
-    done = {*waiting, *chain.from_iterable(result.row.predictions for result in tonight)}
+    done = {
+        *waiting,
+        *chain.from_iterable(result.row.predictions for result in tonight),
+    }
     missing = {*present} - done
     results = [*tonight]
     names: list[str] = []
@@ -61,19 +66,23 @@ def carry_over(
             unranked.append(row)
             continue
         names.append(row.name)
-        results.append(StoredResult(path, row.file_sha256, row, mark(stored, kept=True)))
+        results.append(
+            StoredResult(path, row.file_sha256, row, mark(stored, kept=True))
+        )
     tables = [
         _choose_rows(table, unranked, _list_systems(tonight, table.dataset))
         for table in last.tables
     ]
-    return CarriedOver(results, sorted(names), [table for table in tables if table.rows])
+    return CarriedOver(
+        results, sorted(names), [table for table in tables if table.rows]
+    )
 
 
 def is_partial_set(row: FileRow, last: Board, predictions: Path) -> bool:
     """Return whether a result lacks files of its set that are in the folder.
 
-    If the questions are those of the last board, the set stays as a whole, and this result is not
-    stored.
+    If the questions are those of the last board, the set stays as a whole, and this
+    result is not stored.
     """
     if not isinstance(row, ForecasterTable):
         return False
@@ -82,13 +91,19 @@ def is_partial_set(row: FileRow, last: Board, predictions: Path) -> bool:
         missing = {*before.predictions} - files
         is_part = missing and files < {*before.predictions}
         has_missing_files = any(os.path.lexists(predictions / name) for name in missing)
-        if is_part and has_missing_files and _find_questions(before) == _find_questions(row):
+        if (
+            is_part
+            and has_missing_files
+            and _find_questions(before) == _find_questions(row)
+        ):
             return True
     return False
 
 
 def _has_same_questions(row: FileRow, others: Sequence[FileRow], root: Path) -> bool:
-    """Return whether a row may be ranked beside the others of tonight on its dataset."""
+    """Return whether a row may be ranked beside the others of tonight
+    on its dataset.
+    """
     if not row.dataset:
         return True
     if not others:
@@ -128,13 +143,22 @@ def _find_questions(row: FileRow) -> tuple[object, ...]:
 
 def _list_systems(tonight: Iterable[StoredResult], dataset: str | None) -> set[str]:
     """List the systems that have a result of tonight on a dataset."""
-    files = [result.row for result in tonight if dataset and result.row.dataset == dataset]
-    sets = [row.name for file in files if isinstance(file, ForecasterTable) for row in file.rows]
+    files = [
+        result.row for result in tonight if dataset and result.row.dataset == dataset
+    ]
+    sets = [
+        row.name
+        for file in files
+        if isinstance(file, ForecasterTable)
+        for row in file.rows
+    ]
     return {*sets, *(file.system_name for file in files)}
 
 
 def _choose_rows(table: Any, files: Sequence[FileRow], taken: Collection[str]) -> Any:
-    """Leave in a table the rows of some files, without rank, if their systems have no others."""
+    """Leave in a table the rows of some files, without rank, if their systems
+    have no others.
+    """
     # A set of forecasters is marked as a whole, and not its rows.
     is_set = isinstance(table, ForecasterTable)
     rows = []

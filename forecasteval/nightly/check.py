@@ -1,5 +1,5 @@
-"""What `check` says of a folder before its night: its names and settings, and whether a person may
-change a file.
+"""What `check` says of a folder before its night: its names and settings, and whether a
+person may change a file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from forecasteval.scoring import Scorer
 
 
 def list_problems(name: str, problems: Sequence[str]) -> Results:
-    """Make the result of checking a file of the operator: its mistakes, line by line."""
+    """Make the result of checking a file of the operator: its
+    mistakes, line by line.
+    """
     report: Report = [
         f"Check  {name}",
         show_count(len(problems), "finding"),
@@ -40,8 +42,9 @@ def list_problems(name: str, problems: Sequence[str]) -> Results:
 
 
 def find_name_mistakes(root: Path, scorer: Scorer) -> list[str]:
-    """Find the mistakes in `systems.json`, and what the names of files make of them: two files with
-    one stem, two names of a system in one dataset, a file that is not read, or without its dataset.
+    """Find the mistakes in `systems.json`, and what the names of files make of them:
+    two files with one stem, two names of a system in one dataset, a file that is not
+    read, or without its dataset.
     """
     folder = root / "prediction"
     systems = read_systems(folder)
@@ -81,9 +84,9 @@ Entries = Mapping[str, AnswerHashes]  # of a file, by author
 
 
 class ProposedChange(NamedTuple):
-    """A change of files in `root` by a person: datasets and owners are those of `base`, the
-    folder before it. Without a base all answers are new. `truths_close`: so do truths, not only
-    times.
+    """A change of files in `root` by a person: datasets and owners are those of `base`,
+    the folder before it. Without a base all answers are new. `truths_close`: so do
+    truths, not only times.
     """
 
     root: Path
@@ -125,7 +128,8 @@ def _pair_entries(
 ) -> tuple[Entries, Entries]:
     """Read the entries of a file after and before a change.
 
-    A file that got another name of the same system has the entries that it had under the old one.
+    A file that got another name of the same system has the entries that it had
+    under the old one.
     """
     systems = read_systems((change.base or change.root) / "prediction")
     system = systems.system_of(path.stem, dataset.name)
@@ -158,9 +162,14 @@ def _pair_entries(
 
 
 def _describe_late_change(
-    new: Entries, former: Entries, deadlines: Mapping[str, Deadline], change: ProposedChange
+    new: Entries,
+    former: Entries,
+    deadlines: Mapping[str, Deadline],
+    change: ProposedChange,
 ) -> str:
-    """Say which answers a change adds, changes or removes too late; "" if it does not."""
+    """Say which answers a change adds, changes or removes too late; ""
+    if it does not.
+    """
 
     def is_in_time(question: str, night: int) -> bool:
         deadline = deadlines.get(question)

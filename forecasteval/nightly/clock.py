@@ -9,11 +9,14 @@ from typing import Final
 
 from forecasteval.common.errors import InputError
 
-_CLOCK: Final = "SOURCE_DATE_EPOCH"  # https://reproducible-builds.org/specs/source-date-epoch/
+# Https://reproducible-builds.org/specs/source-date-epoch/
+_CLOCK: Final = "SOURCE_DATE_EPOCH"
 
 
 def now() -> datetime.datetime:
-    """Give the time in UTC, or that of SOURCE_DATE_EPOCH; InputError if this is no time."""
+    """Give the time in UTC, or that of SOURCE_DATE_EPOCH; InputError if
+    this is no time.
+    """
     given = os.environ.get(_CLOCK)
     try:
         seconds = int(given) if given else time.time()

@@ -72,7 +72,11 @@ def _make_quiet(board: BoardResults) -> BoardResults:
     """Make the board that the next night has if nothing changes."""
     keys = ("ignored", "twins", "llm_failures", "notes", "record_notes")
     more = {key: board[key] for key in keys}
-    more |= {"evaluated": 0, "reused": board["evaluated"] + board["reused"], "changes": []}
+    more |= {
+        "evaluated": 0,
+        "reused": board["evaluated"] + board["reused"],
+        "changes": [],
+    }
     return BoardResults(board.board, more)
 
 
@@ -97,7 +101,10 @@ def _print_board(board: BoardResults, args: argparse.Namespace) -> None:
         counts += f"; not read: {grouped_names(board['ignored'])}"
     report = board.report()
     if board["without_result"]:
-        report.append(f"{SYSTEMS_FILE}: without a result: {grouped_names(board['without_result'])}")
+        report.append(
+            f"{SYSTEMS_FILE}: without a result: "
+            f"{grouped_names(board['without_result'])}"
+        )
     report += [*board["twins"], *_name_samples(board.board)]
     if args.format == "csv":
         sys.stdout.write(format_csv(board.board, args.columns))
@@ -119,9 +126,11 @@ def _find_exit_code(board: BoardResults) -> int:
 
 
 def _read_processes(args: argparse.Namespace) -> int:
-    """Find how many processes score; InputError for options that do not go with them."""
-    # Calls of a language model run in threads; all files share a deadline and a count of failures.
-    # The key stays here.
+    """Find how many processes score; InputError for options that do
+    not go with them.
+    """
+    # Calls of a language model run in threads; all files share a deadline and a count
+    # of failures. The key stays here.
     has_several = args.cluster or (args.jobs or 1) > 1
     if args.llm and has_several:
         given = "--cluster" if args.cluster else f"--jobs {args.jobs}"
@@ -156,11 +165,18 @@ def _warn(program: str, lines: Iterable[str]) -> None:
 
 
 def _list_model_failures(failures: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Say how a language model failed, a line per kind, and what becomes of the results."""
+    """Say how a language model failed, a line per kind, and what becomes
+    of the results.
+    """
     lines = []
     for kind, files in sorted(failures.items()):
-        counts = f"questions {sum(files.values())}, files {grouped_names(sorted(files))}"
+        counts = (
+            f"questions {sum(files.values())}, files {grouped_names(sorted(files))}"
+        )
         lines.append(f"the language model failed: {kind}: {counts}")
     if degraded := sorted({name for files in failures.values() for name in files}):
-        lines.append(f"degraded results, which the next run makes again: {grouped_names(degraded)}")
+        lines.append(
+            "degraded results, which the next run makes again: "
+            f"{grouped_names(degraded)}"
+        )
     return lines

@@ -1,7 +1,8 @@
 """The entry book `evaluation/seen.jsonl`: who entered which answer, and since when.
 
-Scores of nightly runs are scores of entries, not of what lies in the folder tonight. The book is a
-list of lines that only grows. A line belongs to a nightly run and to a dataset:
+Scores of nightly runs are scores of entries, not of what lies in the folder tonight.
+The book is a list of lines that only grows. A line belongs to a nightly run
+and to a dataset:
 
     night      the number of the nightly run, from 0
     time       when that was
@@ -12,14 +13,17 @@ list of lines that only grows. A line belongs to a nightly run and to a dataset:
     withdrawn  names of datasets and runs that the board's owner withdrew, by system
     file       the stem of a prediction file; the following keys are about it
     sha256     its checksum; "" once the file is gone
-    cut        the checksum of a shorter version, which counts once a second run finds it
+    cut        the checksum of a shorter version, which counts once a
+    second run finds it
     since      the run from which its answers count, if not this one
-    was        the stem under which an entry stood before its file was renamed, by author
-    entries    {author: [[question, time, hash of the answer], ...]}; the hash is "" if it is gone
+    was        the stem under which an entry stood before its file was
+    renamed, by author
+    entries    {author: [[question, time, hash of the answer], ...]}; the hash is
+    "" if it is gone
 
-The author of an entry is "" where the name of the file says whose it is. The forecasters in a file
-of forecasts are authors; only forecasts have a time of their own. A run here is a nightly run, not
-one of several runs of a system.
+The author of an entry is "" where the name of the file says whose it is. The
+forecasters in a file of forecasts are authors; only forecasts have a time of their own.
+A run here is a nightly run, not one of several runs of a system.
 
 Up to version 3.2.0 the file was a single line:
 
@@ -53,13 +57,16 @@ _DAMAGE_ERRORS: Final = (
     *(RecursionError, TypeError, ValueError),
 )
 
-# The id of a question or event, and the own time of a forecast, which is "" for an answer.
+# The id of a question or event, and the own time of a forecast, which is ""
+# for an answer.
 AnswerKey = tuple[str, str]
 AnswerHashes = dict[AnswerKey, str]
 
 
 class State(NamedTuple):
-    """What an entry said to a question from a nightly run on: the hash of an answer, or ""."""
+    """What an entry said to a question from a nightly run on: the hash of an
+    answer, or "".
+    """
 
     answer_hash: str
     night: int
@@ -110,7 +117,8 @@ class EntryBook:
     def __init__(self) -> None:
         self.times: dict[int, datetime] = {}
         self.begins: dict[str, int] = {}  # by benchmark
-        self.first_nights: dict[str, int] = {}  # by dataset; unknown up to version 3.2.0
+        # By dataset; unknown up to version 3.2.0
+        self.first_nights: dict[str, int] = {}
         self.truths: dict[str, dict[str, int]] = {}  # by dataset and question
         self.withdrawn: dict[tuple[str, str], int] = {}  # by system and name
         self.files: dict[str, FileRecord] = {}  # by stem
@@ -122,7 +130,9 @@ class EntryBook:
     # --- Reading ---
 
     def read_line(self, text: bytes) -> bool:
-        """Take over a line; return whether it is whole. A damaged one changes nothing."""
+        """Take over a line; return whether it is whole. A damaged one
+        changes nothing.
+        """
         with contextlib.suppress(*_DAMAGE_ERRORS):
             line = json.loads(text)
             if "nights" in line:
@@ -136,7 +146,10 @@ class EntryBook:
         """Take over the record of version 3.2.0 or earlier."""
         times = [_parse_time(text) for text in line["nights"]]
         truths = {
-            dataset: {name: _require_night(night, len(times)) for name, night in of_dataset.items()}
+            dataset: {
+                name: _require_night(night, len(times))
+                for name, night in of_dataset.items()
+            }
             for dataset, of_dataset in line["truths"].items()
         }
         files = {}
@@ -149,7 +162,9 @@ class EntryBook:
         self.has_old_lines = True
 
     def _take(self, line: BookLine) -> None:
-        """Take over a line, whether it was read or is new; a damaged one raises before that."""
+        """Take over a line, whether it was read or is new; a damaged one
+        raises before that.
+        """
         time = _parse_time(line.time)
         since = line.night if line.since is None else line.since
         for night in (line.night, line.begins, since):
@@ -180,7 +195,9 @@ class EntryBook:
         for author, stem in line.was.items():
             if stem in self.files:
                 former = self.files[stem].entries.pop(author, {})
-                record.entries[author] = _continue_entry(former, record.entries.get(author, {}))
+                record.entries[author] = _continue_entry(
+                    former, record.entries.get(author, {})
+                )
 
     # --- Adding ---
 
@@ -214,14 +231,18 @@ class EntryBook:
 
 
 def _require_night(value: object, end: float = _MAX_RUNS) -> int:
-    """Return the number of a nightly run; TypeError for what is none, or at `end` or later."""
+    """Return the number of a nightly run; TypeError for what is none, or at
+    `end` or later.
+    """
     if type(value) is not int or not 0 <= value < end:
         raise TypeError(value)
     return value
 
 
 def _parse_time(value: object) -> datetime:
-    """Parse a time; ValueError if it has no zone, since it is compared with times that have."""
+    """Parse a time; ValueError if it has no zone, since it is compared with
+    times that have.
+    """
     time = datetime.fromisoformat(from_record(str, value))
     if time.tzinfo is None:
         raise ValueError(value)
@@ -244,7 +265,9 @@ def _continue_entry(former: Entry, present: Entry) -> Entry:
     for key in {**former, **present}:
         # That the old file went when the new one came is no withdrawal.
         states = [
-            state for state in former.get(key, []) if state.answer_hash or state.night < first_night
+            state
+            for state in former.get(key, [])
+            if state.answer_hash or state.night < first_night
         ]
         for state in present.get(key, []):
             if not states or states[-1].answer_hash != state.answer_hash:
@@ -262,30 +285,40 @@ def open_book(
     """Read the book, with notes on what is set aside.
 
     is_expected: whether the last board says that it had a book.
-    policy: under "mark" and "drop" a book that is missing or cannot be read is an InputError: with
-        an empty one, every late answer would pass as one that the first run found.
-    must_begin: begin a new book all the same; InputError if there is one that can be read.
+    policy: under "mark" and "drop" a book that is missing or cannot be read is an
+        InputError: with an empty one, every late answer would pass as one that the
+        first run found.
+    must_begin: begin a new book all the same; InputError if there is one
+        that can be read.
     """
     book = EntryBook()
-    # A broken link counts as damage, not as a first run: its target may be unmounted tonight only.
+    # A broken link counts as damage, not as a first run: its target may be unmounted
+    # tonight only.
     is_missing = not os.path.lexists(path)
     if is_missing and not is_expected:
         return book, []
 
     damaged = b""
-    problem = "expected the entries of earlier runs, which the last board had, got no such file"
+    problem = (
+        "expected the entries of earlier runs, which the last board had, got no "
+        "such file"
+    )
     if not is_missing:
         problem = "expected the entries of earlier runs, got a damaged file"
         with contextlib.suppress(InputError):
             book.raw, damaged = read_journal(path, book.read_line)
     if book.raw:
         if must_begin:
-            raise InputError("--begin-record", f"{path} can be read: leave the option out")
+            raise InputError(
+                "--begin-record", f"{path} can be read: leave the option out"
+            )
         return book, set_lines_aside(path, book.raw, damaged)
 
     if policy != "keep" and not must_begin:
         advice = "restore it from a backup, or run once with --begin-record"
-        raise InputError(str(path), f"{problem}; {advice}: then nothing that is there is late")
+        raise InputError(
+            str(path), f"{problem}; {advice}: then nothing that is there is late"
+        )
     if is_missing:
         return book, []
     return book, [f"{path}: a damaged file, set aside as {set_aside(path)}"]
@@ -296,8 +329,8 @@ def open_book(
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a book says of an entry: which answers are late, and which are missing although they
-    were there when their questions closed.
+    """What a book says of an entry: which answers are late, and which are missing
+    although they were there when their questions closed.
 
     changed: the questions whose answer was there in time and is another one now.
     """
@@ -310,9 +343,10 @@ class Verdict:
 def judge_entry(entry: Entry, is_in_time: Callable[[str, int], bool]) -> Verdict:
     """Judge the answers of an entry by the states that they had in time.
 
-    The last state in time counts. Whoever gives A and then B while a question is open has B, and a
-    later A is late; whoever takes an answer away while it is open has none.
-    is_in_time: whether a question was open for what a nightly run was the first to see.
+    The last state in time counts. Whoever gives A and then B while a question is open
+    has B, and a later A is late; whoever takes an answer away while it is open has
+    none. is_in_time: whether a question was open for what a nightly run was
+    the first to see.
     """
     verdict = Verdict([], [], [])
     for key, states in entry.items():
@@ -330,7 +364,9 @@ def judge_entry(entry: Entry, is_in_time: Callable[[str, int], bool]) -> Verdict
 def find_entered(
     states: Sequence[State], question: str, is_in_time: Callable[[str, int], bool]
 ) -> str:
-    """Find the hash of the answer that was there when its question closed; "" for none."""
+    """Find the hash of the answer that was there when its question
+    closed; "" for none.
+    """
     for state in reversed(states):
         if is_in_time(question, state.night):
             return state.answer_hash
@@ -338,7 +374,9 @@ def find_entered(
 
 
 def find_new_states(entry: Entry, hashes: AnswerHashes) -> AnswerHashes:
-    """Find the answers of a file that differ from its entry; "" for those that are gone."""
+    """Find the answers of a file that differ from its entry; "" for those
+    that are gone.
+    """
     known = current_hashes(entry)
     keys: Iterable[AnswerKey] = {**hashes, **known}
     new = {key: hashes.get(key, "") for key in keys}
@@ -348,7 +386,9 @@ def find_new_states(entry: Entry, hashes: AnswerHashes) -> AnswerHashes:
 def judge_change(
     former: AnswerHashes, new: AnswerHashes, is_in_time: Callable[[str, int], bool]
 ) -> Verdict:
-    """Judge a change of an entry: run 0 saw what was there before it, and run 1 what is now."""
+    """Judge a change of an entry: run 0 saw what was there before it, and run
+    1 what is now.
+    """
     entry: Entry = {key: [State(answer_hash, 0)] for key, answer_hash in former.items()}
     for key, answer_hash in find_new_states(entry, new).items():
         entry.setdefault(key, []).append(State(answer_hash, 1))
@@ -356,7 +396,9 @@ def judge_change(
 
 
 def is_cut_short(entry: Entry, hashes: AnswerHashes) -> bool:
-    """Return whether only the last answers are gone, as in a file that is still being uploaded."""
+    """Return whether only the last answers are gone, as in a file that is still
+    being uploaded.
+    """
     known = [*current_hashes(entry).items()]
     left = [*hashes.items()]
     return 0 < len(left) < len(known) and known[: len(left)] == left

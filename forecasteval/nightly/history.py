@@ -1,9 +1,9 @@
-"""`evaluation/history.jsonl`: a line for each night, benchmark, dataset and system whose score,
-rank or inputs changed, with the reasons.
+"""`evaluation/history.jsonl`: a line for each night, benchmark, dataset and system
+whose score, rank or inputs changed, with the reasons.
 
-Lines are appended and never changed; damaged ones are set aside. They are read under the names that
-systems have today, and whatever keys an earlier version wrote. The date (UTC) of a line is the only
-time in all that this tool writes.
+Lines are appended and never changed; damaged ones are set aside. They are read under
+the names that systems have today, and whatever keys an earlier version wrote. The date
+(UTC) of a line is the only time in all that this tool writes.
 """
 
 from __future__ import annotations
@@ -62,10 +62,11 @@ Corrections = Mapping[tuple[object, object], Sequence[QuestionChange]]
 
 
 def open_history(folder: Path, aliases: Mapping[str, str]) -> tuple[History, list[str]]:
-    """Read the history of a folder of results, and set aside its lines that are none, with a note.
+    """Read the history of a folder of results, and set aside its lines that are
+    none, with a note.
 
-    A system whose name is one of the `aliases` has its name of today. Raises InputError if the file
-    cannot be read.
+    A system whose name is one of the `aliases` has its name of today. Raises InputError
+    if the file cannot be read.
     """
     path = folder / HISTORY
     lines: list[HistoryLine] = []
@@ -106,11 +107,12 @@ def append_night(
     corrections: Corrections,
     date: str,
 ) -> History:
-    """Append what changed to the file, as a whole or not at all; nothing if nothing did.
+    """Append what changed to the file, as a whole or not at all; nothing
+    if nothing did.
 
     present: the names of the files in the folder of predictions.
-    forecasters: those whose forecasts are there, by dataset and name, and whether all are left out
-        as late.
+    forecasters: those whose forecasts are there, by dataset and name, and whether all
+        are left out as late.
     Raises EvaluationError if the file cannot be written.
     """
     last = {line.key: line for line in history.lines}
@@ -118,7 +120,9 @@ def append_night(
     states = {line.key: line for line in lost} | _read_board(board)
     new: list[HistoryLine] = []
     # What happened to a system on its datasets.
-    events: defaultdict[tuple[str, str], list[tuple[list[Reason], str]]] = defaultdict(list)
+    events: defaultdict[tuple[str, str], list[tuple[list[Reason], str]]] = defaultdict(
+        list
+    )
     in_order = sorted(states.values(), key=lambda state: (state.is_overall, state.key))
     for state in in_order:
         before = last.get(state.key)
@@ -180,7 +184,9 @@ def _explain(
     elif before.questions_sha256 != line.questions_sha256:
         known = [Reason(change.code, change.count) for change in changes]
         reasons += known or [Reason("questions")]
-        has_unresolved = before.resolved != before.questions or line.resolved != line.questions
+        has_unresolved = (
+            before.resolved != before.questions or line.resolved != line.questions
+        )
         if has_unresolved and before.resolved not in (None, line.resolved):
             reasons.append(Reason("resolved", line.resolved, line.questions))
     if before.degraded != line.degraded:
@@ -193,8 +199,12 @@ def _explain(
     return reasons or [Reason(OTHERS)]
 
 
-def _choose(condition: bool, code: str, other_code: str, count: int | None = None) -> Reason:
-    """Return the reason with the first code if the condition holds, else with the other."""
+def _choose(
+    condition: bool, code: str, other_code: str, count: int | None = None
+) -> Reason:
+    """Return the reason with the first code if the condition holds, else
+    with the other.
+    """
     return Reason(code if condition else other_code, count)
 
 
@@ -224,11 +234,14 @@ def _explain_overall(
     line: HistoryLine,
     events: Sequence[tuple[list[Reason], str]],
 ) -> list[Reason]:
-    """List what made a line over all datasets differ: what happened to the system on its datasets,
-    and that it has no rank any more, or one again. A line has no reason of its own.
+    """List what made a line over all datasets differ: what happened to the system on
+    its datasets, and that it has no rank any more, or one again. A line has no
+    reason of its own.
     """
     reasons = []
-    for equal_events in group_by(events, lambda event: describe_reasons(event[0])).values():
+    for equal_events in group_by(
+        events, lambda event: describe_reasons(event[0])
+    ).values():
         datasets = [dataset for _, dataset in equal_events]
         reasons += [replace(reason, datasets=datasets) for reason in equal_events[0][0]]
 
@@ -254,10 +267,11 @@ def _find_lost(
     present: Collection[str],
     forecasters: Mapping[tuple[str, str], bool],
 ) -> Iterator[HistoryLine]:
-    """List the states of systems as they are if the board does not have them, by their last lines.
+    """List the states of systems as they are if the board does not have them, by
+    their last lines.
 
-    One has gone if none of its files is there. If one is there that could not be read, nothing is
-    known: the system stays as it was.
+    One has gone if none of its files is there. If one is there that could not be read,
+    nothing is known: the system stays as it was.
     """
     waiting = {*chain.from_iterable(board.waiting.values())}
     withdrawn = {(entry.system, entry.name) for entry in board.withdrawn}
@@ -273,7 +287,9 @@ def _find_lost(
             present_files = present_files & {*line.prediction.split(", ")}
         if line.gone or not present_files <= ranked:
             continue
-        lost = replace(line, score=None, rank=None, questions_sha256=None, degraded=False)
+        lost = replace(
+            line, score=None, rank=None, questions_sha256=None, degraded=False
+        )
         if not present_files:
             lost = replace(lost, gone=True)
         if not present_files and line.is_overall:
@@ -347,8 +363,8 @@ def _read_row(
     )
     is_baseline = bool(row.about.baseline)
     if isinstance(row, PooledRow):
-        # Over all datasets there is no file. By default half of the datasets are asked for: more
-        # with each of them.
+        # Over all datasets there is no file. By default half of the datasets are asked
+        # for: more with each of them.
         signature: dict[str, Any] = {
             **table.signature,
             "min_datasets": board_settings["min_datasets"],
@@ -372,7 +388,9 @@ def _read_row(
     return _add_rules(line, signature, _join_runs(row))
 
 
-def _add_rules(line: HistoryLine, signature: Mapping[str, Any], runs_sha256: str) -> HistoryLine:
+def _add_rules(
+    line: HistoryLine, signature: Mapping[str, Any], runs_sha256: str
+) -> HistoryLine:
     """Add to a line what its score depends on."""
     settings = {}
     for key, value in signature.items():
@@ -405,14 +423,18 @@ def _join_runs(row: RankedRow) -> str:
 def find_corrections(
     path: Path, written: Path
 ) -> dict[tuple[object, object], list[QuestionChange]]:
-    """Compare the questions of a stored result with those of the one that takes its place.
+    """Compare the questions of a stored result with those of the one that
+    takes its place.
 
-    Nothing is found in what is too large, has no results per question, or cannot be read.
+    Nothing is found in what is too large, has no results per question, or
+    cannot be read.
     """
     with contextlib.suppress(OSError, LookupError, TypeError, AttributeError):
         if path.stat().st_size <= _MAX_BYTES:
             old, new = (read_stored(file)[0] for file in (path, written))
-            checksums = [result["signature"].get("questions_sha256") for result in (old, new)]
+            checksums = [
+                result["signature"].get("questions_sha256") for result in (old, new)
+            ]
             return {(checksums[0], checksums[1]): compare_questions(old, new)}
     return {}
 
@@ -454,8 +476,12 @@ def _list_items(result: JsonObject) -> dict[tuple[str, object], JsonObject]:
     return {(_id_of(item), item["question"]): item for item in result["items"]}
 
 
-def _compare_items(old: JsonObject | None, new: JsonObject | None) -> tuple[str, list[str | None]]:
-    """Find the kind of change of a question, "" if it does not count; then what it was and is."""
+def _compare_items(
+    old: JsonObject | None, new: JsonObject | None
+) -> tuple[str, list[str | None]]:
+    """Find the kind of change of a question, "" if it does not count; then what
+    it was and is.
+    """
     truth, std = _find_truth(old)
     new_truth, new_std = _find_truth(new)
     if truth is None and new_truth is None:

@@ -14,7 +14,12 @@ from forecasteval.display.html import Page, render
 from forecasteval.display.results import Results
 from forecasteval.display.tables import Link
 from forecasteval.lookup import ENTRY_FILE
-from forecasteval.nightly.store import is_current, lock_folder, read_stored, result_pieces
+from forecasteval.nightly.store import (
+    is_current,
+    lock_folder,
+    read_stored,
+    result_pieces,
+)
 from forecasteval.ranking.names import BOARD
 
 if TYPE_CHECKING:
@@ -41,29 +46,33 @@ def write_page(page: Page, path: Path) -> None:
 
 
 def write_run(results: Results, folder: Path) -> None:
-    """Write the page of a run to `folder/NAME.html`; InputError for a name that another page
-    has.
+    """Write the page of a run to `folder/NAME.html`; InputError for a name that
+    another page has.
     """
     with lock_folder(folder, wait=True):
         beside_board = (folder / f"{BOARD}.html").exists()
         write_stored(results, folder, hash_text(result_pieces(results)), beside_board)
 
 
-def write_stored(results: Results, folder: Path, checksum: str, beside_board: bool = True) -> None:
-    """Write the page of a result of this sha256. It leads to the leaderboard's page where there is
-    one beside it.
+def write_stored(
+    results: Results, folder: Path, checksum: str, beside_board: bool = True
+) -> None:
+    """Write the page of a result of this sha256. It leads to the leaderboard's page
+    where there is one beside it.
     """
     name = results["name"]
     if name in RESERVED:
-        raise InputError(name, "would overwrite another page", f"{folder.name}/{name}.html")
+        raise InputError(
+            name, "would overwrite another page", f"{folder.name}/{name}.html"
+        )
     links = [Link("Leaderboard", f"{BOARD}.html")] if beside_board else []
     page = results.page()._replace(key=run_key(checksum), links=links)
     write_page(page, folder / f"{name}.html")
 
 
 def write_comparison(results: Results, folder: Path) -> None:
-    """Write the page of a comparison to `folder/compare.html`. It leads to the leaderboard and the
-    runs that have a page in the folder.
+    """Write the page of a comparison to `folder/compare.html`. It leads to the
+    leaderboard and the runs that have a page in the folder.
     """
     titles = {BOARD: "Leaderboard"}
     titles |= {system["name"]: system["name"] for system in results["systems"]}
@@ -75,9 +84,11 @@ def write_comparison(results: Results, folder: Path) -> None:
         write_page(results.page()._replace(links=links), folder / "compare.html")
 
 
-def write_board(board: Board, folder: Path, history: History | None, force: bool) -> None:
-    """Write `folder/leaderboard.html`, by `force` also if it shows just that already; it links the
-    pages that are there, and what the operator says on how to enter.
+def write_board(
+    board: Board, folder: Path, history: History | None, force: bool
+) -> None:
+    """Write `folder/leaderboard.html`, by `force` also if it shows just that already;
+    it links the pages that are there, and what the operator says on how to enter.
     """
     enter = f"../prediction/{ENTRY_FILE}"
     if not (folder / enter).is_file():
@@ -102,7 +113,8 @@ def write_board(board: Board, folder: Path, history: History | None, force: bool
     shown = settings, board.inputs_sha256, sorted(linked), history_bytes, enter
     key = f"{hash_text(repr(shown))}-{hash_view()}"
     if force or not is_current(path, key):
-        from forecasteval.boards.board_page import make_page  # here: a quiet night draws nothing
+        # Here: a quiet night draws nothing
+        from forecasteval.boards.board_page import make_page
 
         page = make_page(board, linked, history, read_items, enter)
         write_page(page._replace(key=key), path)

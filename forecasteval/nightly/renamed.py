@@ -1,4 +1,6 @@
-"""Entries whose files got another name: they go on if their system is still the same."""
+"""Entries whose files got another name: they go on if their system is
+still the same.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ def find_renamed(
 ) -> Renames:
     """Find the present entries that go on with those that are gone.
 
-    Each entry that is gone goes on once: of two runs with the same answers one is removed.
-    system_of: by the stem of a file.
+    Each entry that is gone goes on once: of two runs with the same answers one is
+    removed. system_of: by the stem of a file.
     """
     renames = Renames({}, {})
     left = {**gone}
@@ -60,7 +62,9 @@ def find_renamed(
 
 
 def _may_go_on(entry: Entry, former: Entry, name: EntryName, night: int) -> bool:
-    """Return whether an entry may be the former one, which is gone, under a new name."""
+    """Return whether an entry may be the former one, which is gone,
+    under a new name.
+    """
     hashes = current_hashes(entry)
     if not hashes:
         return False

@@ -1,9 +1,9 @@
-"""The nightly run: every file of `prediction/` is scored if it is new, stored in `evaluation/` and
-ranked.
+"""The nightly run: every file of `prediction/` is scored if it is new, stored in
+`evaluation/` and ranked.
 
-A nightly run is made of values, each from the ones before: what is to be done (`_Plan`), what
-scoring found (`_Scored`), which rows are carried over (`CarriedOver`), and the board, which is
-written.
+A nightly run is made of values, each from the ones before: what is to be done
+(`_Plan`), what scoring found (`_Scored`), which rows are carried over (`CarriedOver`),
+and the board, which is written.
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ from forecasteval.boards.changes import Change
 from forecasteval.boards.metadata import add_about
 from forecasteval.boards.reasons import QuestionChange
 from forecasteval.boards.report import BoardResults, format_csv, format_markdown
-from forecasteval.common.errors import EvaluationError, InputError, grouped_names, printable
+from forecasteval.common.errors import (
+    EvaluationError,
+    InputError,
+    grouped_names,
+    printable,
+)
 from forecasteval.common.files import hash_file, share_reads, write_atomic
 from forecasteval.common.forms import to_record
 from forecasteval.common.records import JsonObject, dump_json, group_by, hash_text
@@ -42,7 +47,12 @@ from forecasteval.nightly.history import (
     open_history,
 )
 from forecasteval.nightly.pages import write_board
-from forecasteval.nightly.stamp import NightFiles, list_inputs, observe_night, remove_stamp
+from forecasteval.nightly.stamp import (
+    NightFiles,
+    list_inputs,
+    observe_night,
+    remove_stamp,
+)
 from forecasteval.nightly.store import (
     StoredResult,
     is_current,
@@ -75,15 +85,20 @@ Rows = Mapping[str, FileRow]  # of the files in the last leaderboard, by name
 
 
 @share_reads()
-def run_night(root: Path, scorer: Scorer, options: NightOptions) -> tuple[BoardResults, NightFiles]:
-    """Score every file of `root/prediction`, and store results and leaderboard in `scorer.output`.
+def run_night(
+    root: Path, scorer: Scorer, options: NightOptions
+) -> tuple[BoardResults, NightFiles]:
+    """Score every file of `root/prediction`, and store results and leaderboard in
+    `scorer.output`.
 
-    A stored result is reused as long as its signature holds: the settings of its benchmark, the
-    checksums of its prediction and dataset, and its own. With `options.pages` its page must stand
-    beside it. The files of a dataset that are ranked together have one result, of the dataset's
-    name. `scorer.score` must be picklable if there are processes or a cluster.
+    A stored result is reused as long as its signature holds: the settings of its
+    benchmark, the checksums of its prediction and dataset, and its own. With
+    `options.pages` its page must stand beside it. The files of a dataset that are
+    ranked together have one result, of the dataset's name. `scorer.score` must be
+    picklable if there are processes or a cluster.
 
-    Returns the board, and the files that the run read and wrote. Beside its tables the board has
+    Returns the board, and the files that the run read and wrote. Beside its
+    tables the board has
 
         evaluated, reused  how many files were scored, and how many results were reused
         ignored            names of files that are not read
@@ -93,13 +108,15 @@ def run_night(root: Path, scorer: Scorer, options: NightOptions) -> tuple[BoardR
         record_notes       lines about the entry book
         changes            what changed since the run before
 
-    Raises LockedError if another run is at work, and EvaluationError if nothing can be read or
-    written.
+    Raises LockedError if another run is at work, and EvaluationError if nothing can be
+    read or written.
     """
     date = today()
     inputs = list_inputs(root)
     # This comes first, so that a folder that was mistyped is not made.
-    tasks, failures, ignored = find_tasks(root, scorer.has_questions, scorer.ranks_together)
+    tasks, failures, ignored = find_tasks(
+        root, scorer.has_questions, scorer.ranks_together
+    )
     folder = scorer.output
 
     with lock_folder(folder):
@@ -130,10 +147,20 @@ def run_night(root: Path, scorer: Scorer, options: NightOptions) -> tuple[BoardR
         carried_over = carry_over(last, tonight, present, waiting, root, folder)
         remove_gone(folder, {task.name for task in tasks}, present, rows)
         failures += observed.failures + plan.failures + scored.failures
-        board = _rank(last, options, carried_over, scored, failures, systems, observed, present)
+        board = _rank(
+            last, options, carried_over, scored, failures, systems, observed, present
+        )
         board, unknown = _add_parts(board, last, options, carried_over)
         changes, written = _write(
-            board, last, folder, options, systems, present, observed, scored.corrections, date
+            board,
+            last,
+            folder,
+            options,
+            systems,
+            present,
+            observed,
+            scored.corrections,
+            date,
         )
         files = observe_night(inputs, folder, hash_once, observed.next_closing)
     notes = [
@@ -157,7 +184,9 @@ def run_night(root: Path, scorer: Scorer, options: NightOptions) -> tuple[BoardR
 
 
 def _read_last(folder: Path) -> Board:
-    """Read the last leaderboard; one without tables if there is none, or one of another version."""
+    """Read the last leaderboard; one without tables if there is none, or one of
+    another version.
+    """
     stored, _ = read_stored(folder / f"{BOARD}.json")
     with contextlib.suppress(InputError):
         if stored:
@@ -179,7 +208,9 @@ def _add_owners(task: Files, last: Board) -> Files:
 
 
 class _Plan(NamedTuple):
-    """What is to be scored, the stored results that hold, and the files that cannot be read."""
+    """What is to be scored, the stored results that hold, and the files that
+    cannot be read.
+    """
 
     todo: list[Files]
     reused: list[StoredResult]
@@ -245,8 +276,8 @@ def _is_reusable(
     checksums: Mapping[str, str],
     settings: Callable[[str], Mapping[str, object]],
 ) -> bool:
-    """Tell whether a stored result is still the one of its files and settings. Not where a model or
-    a line failed.
+    """Tell whether a stored result is still the one of its files and settings. Not
+    where a model or a line failed.
 
     Raises InputError if it had a dataset and there is none any more.
     """
@@ -261,7 +292,9 @@ def _is_reusable(
         return False
     absent = ("dataset_sha256", "truths_sha256", "late_files", "late_sha256")
     expected_values = {**dict.fromkeys(absent), **settings(row.benchmark), **checksums}
-    return all(row.signature.get(key) == value for key, value in expected_values.items())
+    return all(
+        row.signature.get(key) == value for key, value in expected_values.items()
+    )
 
 
 # --- Scores ---
@@ -342,7 +375,9 @@ def _rank(
     observed: Observations,
     present: Collection[str],
 ) -> Board:
-    """Rank the results, unless `last` is the board of just these already and nothing is forced."""
+    """Rank the results, unless `last` is the board of just these already and
+    nothing is forced.
+    """
     missing = _make_missing(options, observed, last, carried_over.results)
     names = {system.name for system in missing}
     tables = [_without(table, names) for table in carried_over.tables]
@@ -411,7 +446,9 @@ def _sort_names(names: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
 def _add_parts(
     board: Board, last: Board, options: NightOptions, carried_over: CarriedOver
 ) -> tuple[Board, list[str]]:
-    """Give the board its scores by the values of a column, unless it is that of before."""
+    """Give the board its scores by the values of a column, unless it is
+    that of before.
+    """
     has_parts = any(row.by for table in board.tables for row in table.rows)
     if not options.by or (board is last and has_parts):
         return board, []
@@ -429,8 +466,12 @@ def _add_parts(
 # --- Entries ---
 
 
-def _describe_unchecked(observed: Observations, tonight: Sequence[StoredResult]) -> list[str]:
-    """Name the files that have a result although nobody could read when their answers came."""
+def _describe_unchecked(
+    observed: Observations, tonight: Sequence[StoredResult]
+) -> list[str]:
+    """Name the files that have a result although nobody could read when
+    their answers came.
+    """
     unchecked: list[str] = []
     for result in tonight:
         stems = observed.unchecked & result.stems
@@ -439,7 +480,9 @@ def _describe_unchecked(observed: Observations, tonight: Sequence[StoredResult])
             unchecked += sorted(stems)
     if not unchecked:
         return []
-    return [f"late as a whole, since they could not be checked: {grouped_names(unchecked)}"]
+    return [
+        f"late as a whole, since they could not be checked: {grouped_names(unchecked)}"
+    ]
 
 
 def _is_blank(result: StoredResult) -> bool:
@@ -454,8 +497,8 @@ def _make_missing(
     last: Board,
     results: Sequence[StoredResult],
 ) -> list[System]:
-    """Make the systems of files that stay entries although they have no result: they are gone, or
-    cannot be scored beside others with other truths.
+    """Make the systems of files that stay entries although they have no result: they
+    are gone, or cannot be scored beside others with other truths.
 
     Only where another file of the dataset has a result: else there is no rank to gain.
     """
@@ -492,7 +535,9 @@ def _count_entries(
 
 
 def _add_counts(board: Board) -> Board:
-    """Count in the rows of a board what its owner has withdrawn, and what went with its file."""
+    """Count in the rows of a board what its owner has withdrawn, and what went
+    with its file.
+    """
     withdrawn = group_by(board.withdrawn, attrgetter("system"))
     removed = group_by(board.removed, attrgetter("benchmark", "system"))
     if not withdrawn and not removed:
@@ -507,12 +552,15 @@ def _add_counts(board: Board) -> Board:
                 names = [name for name in names if name.startswith(f"{table.label}@")]
                 entries = [entry for entry in entries if entry.dataset == table.dataset]
             answers = sum(entry.answers for entry in entries)
-            rows.append(replace(row, withdrawn=len(names), removed=row.removed + answers))
+            rows.append(
+                replace(row, withdrawn=len(names), removed=row.removed + answers)
+            )
         return replace(table, rows=rows)
 
     tables = []
     for table in board.tables:
-        # What forecasters have withdrawn or removed is left out, or counted, when they are scored.
+        # What forecasters have withdrawn or removed is left out, or counted, when
+        # they are scored.
         tables.append(table if table.kind == "forecasters" else add(table))
     return replace(board, pooled=list(map(add, board.pooled)), tables=tables)
 
@@ -528,7 +576,10 @@ def _without(table: RankedTable, names: set[str]) -> RankedTable:
 
 
 def _list_removed(
-    options: NightOptions, observed: Observations, present: Collection[str], systems: Systems
+    options: NightOptions,
+    observed: Observations,
+    present: Collection[str],
+    systems: Systems,
 ) -> list[RemovedEntry]:
     """List the answers of files that are gone, if "keep" ignores them."""
     if options.late_files != "keep":
@@ -539,7 +590,9 @@ def _list_removed(
         counts[file.benchmark, system, file.dataset] += len(file.questions)
     entries = []
     for (benchmark, system, dataset), count in sorted(counts.items()):
-        entry = RemovedEntry(benchmark=benchmark, system=system, dataset=dataset, answers=count)
+        entry = RemovedEntry(
+            benchmark=benchmark, system=system, dataset=dataset, answers=count
+        )
         entries.append(entry)
     return entries
 
@@ -558,8 +611,9 @@ def _write(
     corrections: Corrections,
     date: str,
 ) -> tuple[list[Change], list[str]]:
-    """Write leaderboard.json, append to the history, and write leaderboard.csv, .md and .html.
-    What holds just that already stays as it is. Returns what the night changed, and notes.
+    """Write leaderboard.json, append to the history, and write leaderboard.csv, .md and
+    .html. What holds just that already stays as it is. Returns what the night
+    changed, and notes.
 
     A history that cannot be read costs only itself.
     """

@@ -1,8 +1,8 @@
 """The stamp of a night: while it holds, the next night has nothing to do but to say so.
 
-It names all that a night depends on: the files that it read and their folders, what it wrote, the
-code, the options, the environment, and the next time at which a question closes. This module reads
-no result and no board, so that a quiet night is short.
+It names all that a night depends on: the files that it read and their folders, what it
+wrote, the code, the options, the environment, and the next time at which a question
+closes. This module reads no result and no board, so that a quiet night is short.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class NightFiles(NamedTuple):
     """What a night read and wrote.
 
     hashes: the checksums of the inputs that were changed shortly before.
-    until: the next time at which a question closes, in seconds since 1970; infinite if none does.
+    until: the next time at which a question closes, in seconds since 1970;
+        infinite if none does.
     """
 
     inputs: Inputs
@@ -93,7 +94,8 @@ def _walk(folder: str, states: States) -> None:
             if entry.is_dir(follow_symlinks=False):
                 _walk(entry.path, states)
             else:
-                # A link to nothing, as editors make to lock a file, must not end the walk.
+                # A link to nothing, as editors make to lock a file, must not
+                # end the walk.
                 is_dangling = entry.is_symlink() and not os.path.exists(entry.path)
                 status = entry.stat(follow_symlinks=not is_dangling)
                 _add_state(entry.path, status, states)
@@ -127,10 +129,19 @@ def observe_night(
 # --- The stamp ---
 
 
-def write_stamp(args: argparse.Namespace, scorer: Scorer, files: NightFiles, quiet: Quiet) -> None:
-    """Write the stamp of a night; a folder that takes none costs only the next night's time."""
+def write_stamp(
+    args: argparse.Namespace, scorer: Scorer, files: NightFiles, quiet: Quiet
+) -> None:
+    """Write the stamp of a night; a folder that takes none costs only the
+    next night's time.
+    """
     key = _make_key(args, scorer, files.inputs, files.outputs)
-    record = {"key": key, "hashes": files.hashes, "until": files.until, **quiet._asdict()}
+    record = {
+        "key": key,
+        "hashes": files.hashes,
+        "until": files.until,
+        **quiet._asdict(),
+    }
     with contextlib.suppress(EvaluationError):
         write_atomic(scorer.output / STAMP, json.dumps(record))
 
@@ -142,8 +153,8 @@ def remove_stamp(folder: Path) -> None:
 
 
 def repeat_night(args: argparse.Namespace, scorer: Scorer) -> int | None:
-    """Print what the last night's stamp says, and return the exit code; None if it does not
-    hold.
+    """Print what the last night's stamp says, and return the exit code; None if it
+    does not hold.
     """
     if any(getattr(args, name) for name in _ONCE):
         return None
@@ -181,7 +192,9 @@ def _read_stamp(path: Path) -> dict[str, Any] | None:
     return None
 
 
-def _make_key(args: argparse.Namespace, scorer: Scorer, inputs: Inputs, outputs: States) -> str:
+def _make_key(
+    args: argparse.Namespace, scorer: Scorer, inputs: Inputs, outputs: States
+) -> str:
     """Make a checksum of all that a night depends on."""
     given = {}
     named_files = {}
@@ -194,7 +207,12 @@ def _make_key(args: argparse.Namespace, scorer: Scorer, inputs: Inputs, outputs:
                 named_files[text] = _stat(text)
     terminal = sys.stdout.isatty() and shutil.get_terminal_size().columns
     program = [[sys.version, *sorted(scorer.benchmarks)], _stat_code(scorer)]
-    options = [named_files, given, [os.environ.get(name) for name in _VARIABLES], terminal]
+    options = [
+        named_files,
+        given,
+        [os.environ.get(name) for name in _VARIABLES],
+        terminal,
+    ]
     return hash_text(dump_json([*program, *options, inputs.states, outputs]))
 
 

@@ -26,8 +26,9 @@ _SAMPLES: Final[Mapping[str, str]] = {
 def make_board(root: Path, with_samples: bool) -> tuple[list[str], list[str]]:
     """Write the files of a new board to a folder, which is made if there is none.
 
-    Returns the names of the files that were written, and of those that were there already, which
-    stay as they are. Raises EvaluationError if the folder cannot be written.
+    Returns the names of the files that were written, and of those that were there
+    already, which stay as they are. Raises EvaluationError if the folder
+    cannot be written.
     """
     samples = _SAMPLES if with_samples else {"prediction/systems.json": ""}
     written: list[str] = []
@@ -49,4 +50,7 @@ def make_board(root: Path, with_samples: bool) -> tuple[list[str], list[str]]:
 
 def describe_board(written: Sequence[str], existing: Sequence[str]) -> list[str]:
     """Describe in a line each what `make_board` wrote, and what it left as it was."""
-    return [*(f"wrote {name}" for name in written), *(f"left {name} as it is" for name in existing)]
+    return [
+        *(f"wrote {name}" for name in written),
+        *(f"left {name} as it is" for name in existing),
+    ]

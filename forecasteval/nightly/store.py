@@ -1,5 +1,5 @@
-"""Stored results: the lock of their folder, writing with a checksum, reading only what is still
-whole.
+"""Stored results: the lock of their folder, writing with a checksum, reading only what
+is still whole.
 """
 
 from __future__ import annotations
@@ -22,8 +22,19 @@ from forecasteval.common.errors import (
     extra_package,
     show_count,
 )
-from forecasteval.common.files import hash_file, read_file, require_regular, write_atomic
-from forecasteval.common.records import JsonObject, dump_around, dump_json, dump_pieces, hash_text
+from forecasteval.common.files import (
+    hash_file,
+    read_file,
+    require_regular,
+    write_atomic,
+)
+from forecasteval.common.records import (
+    JsonObject,
+    dump_around,
+    dump_json,
+    dump_pieces,
+    hash_text,
+)
 from forecasteval.ranking.names import BOARD
 
 if TYPE_CHECKING:  # a result is stored without what ranks it
@@ -36,15 +47,20 @@ _HEAD: Final = 1000  # bytes in which the head of a page ends
 # --- Stored results ---
 
 
-def save_results(results: JsonObject, folder: Path, saved: set[str] | None = None) -> None:
-    """Write `folder/NAME.json`, atomically, once no other run writes there; the name is added to
-    `saved`.
+def save_results(
+    results: JsonObject, folder: Path, saved: set[str] | None = None
+) -> None:
+    """Write `folder/NAME.json`, atomically, once no other run writes there; the name is
+    added to `saved`.
 
-    Raises InputError for the name of the leaderboard, and for one that is in `saved` already.
+    Raises InputError for the name of the leaderboard, and for one that is in
+    `saved` already.
     """
     name = results["name"]
     if name == BOARD or (saved is not None and name in saved):
-        raise InputError(name, "would overwrite another result", f"{folder.name}/{name}.json")
+        raise InputError(
+            name, "would overwrite another result", f"{folder.name}/{name}.json"
+        )
     with lock_folder(folder, wait=True):
         write_atomic(folder / f"{name}.json", result_pieces(results))
     if saved is not None:
@@ -58,9 +74,9 @@ def write_changed(path: Path, text: str) -> None:
 
 
 def result_pieces(results: JsonObject) -> Iterator[str]:
-    """Write out a result, piece by piece, with a checksum of itself. So a damaged one is never
-    taken for a score; the checksum is that of the text without an indent, in which each item is the
-    same.
+    """Write out a result, piece by piece, with a checksum of itself. So a damaged one
+    is never taken for a score; the checksum is that of the text without an indent, in
+    which each item is the same.
     """
     digest = hashlib.sha256()
     placeholder = os.urandom(16).hex()
@@ -80,12 +96,20 @@ def result_pieces(results: JsonObject) -> Iterator[str]:
 
 
 def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
-    """Read a stored result, and the sha256 of its bytes; {} if it does not exist or is damaged.
+    """Read a stored result, and the sha256 of its bytes; {} if it does not exist
+    or is damaged.
 
-    Its bytes have the sha256 that is `known`, or its `result_sha256` must be that of the rest.
+    Its bytes have the sha256 that is `known`, or its `result_sha256` must be
+    that of the rest.
     """
     with contextlib.suppress(
-        OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, InputError
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        InputError,
     ):
         require_regular(path)
         raw = path.read_bytes()
@@ -99,8 +123,8 @@ def read_stored(path: Path, known: str = "") -> tuple[dict[str, Any], str]:
 
 @dataclass(frozen=True)
 class StoredResult:
-    """A stored result that is ranked: its file, what a board says of it, and what ranking needs of
-    it, if that was read already.
+    """A stored result that is ranked: its file, what a board says of it, and what
+    ranking needs of it, if that was read already.
     """
 
     path: Path
@@ -114,7 +138,9 @@ class StoredResult:
         try:
             self.path.replace(path)
         except OSError as error:
-            raise EvaluationError(f"{path}: cannot be written: {error.strerror or error}") from None
+            raise EvaluationError(
+                f"{path}: cannot be written: {error.strerror or error}"
+            ) from None
         return replace(self, path=path)
 
     @property
@@ -127,7 +153,9 @@ class StoredResult:
         return {Path(name).stem for name in self.row.predictions}
 
     def read(self) -> System | ForecasterTable:
-        """Read what ranking needs; EvaluationError if another process has changed the file."""
+        """Read what ranking needs; EvaluationError if another process has
+        changed the file.
+        """
         from forecasteval.ranking.systems import mark
 
         result = self.known or read_result_of(self.path, self.checksum)
@@ -140,8 +168,9 @@ class StoredResult:
 def read_result_of(
     path: Path, checksum: str, is_known: bool = True
 ) -> System | ForecasterTable | None:
-    """Read what ranking needs of the stored result with this sha256. None if it is another one, of
-    another version, or damaged, unless `is_known` to have been whole with this sha256.
+    """Read what ranking needs of the stored result with this sha256. None if it is
+    another one, of another version, or damaged, unless `is_known` to have been whole
+    with this sha256.
     """
     from forecasteval.ranking.reading import read_result
 
@@ -157,19 +186,24 @@ def read_result_of(
 
 
 def remove_gone(
-    folder: Path, names: Container[str], predictions: Container[str], rows: Mapping[str, FileRow]
+    folder: Path,
+    names: Container[str],
+    predictions: Container[str],
+    rows: Mapping[str, FileRow],
 ) -> None:
-    """Remove the results and pages that nightly runs wrote for predictions that are gone. They are
-    those with the sha256 that their `rows` of the last board have; every other file stays.
+    """Remove the results and pages that nightly runs wrote for predictions that are
+    gone. They are those with the sha256 that their `rows` of the last board have; every
+    other file stays.
 
-    The results with these `names` are of tonight; of one that is not, some `predictions` may be
-    there all the same, if their dataset is gone.
+    The results with these `names` are of tonight; of one that is not, some
+    `predictions` may be there all the same, if their dataset is gone.
     """
     for name, row in rows.items():
         if name in names or any(file in predictions for file in row.predictions):
             continue
         path = folder / f"{name}.json"
-        with contextlib.suppress(OSError, InputError):  # what cannot be removed tonight stays
+        # What cannot be removed tonight stays
+        with contextlib.suppress(OSError, InputError):
             if hash_file(path) == row.file_sha256:
                 if is_current(path.with_suffix(".html"), row.file_sha256):
                     path.with_suffix(".html").unlink()
@@ -177,7 +211,9 @@ def remove_gone(
 
 
 def is_current(path: Path, key: str) -> bool:
-    """Tell whether a page is there, and shows what has this key, or a key that begins so."""
+    """Tell whether a page is there, and shows what has this key, or a key
+    that begins so.
+    """
     try:
         with path.open("rb") as file:
             return f'<meta name="key" content="{key}'.encode() in file.read(_HEAD)
@@ -189,7 +225,8 @@ def is_current(path: Path, key: str) -> bool:
 
 
 def read_journal(path: Path, read_line: Callable[[bytes], bool]) -> tuple[bytes, bytes]:
-    """Read a file that grows line by line; return its whole lines, and the damaged ones.
+    """Read a file that grows line by line; return its whole lines, and
+    the damaged ones.
 
     read_line: takes over a line, and returns False for a damaged one.
     Raises InputError if the file cannot be read.
@@ -206,7 +243,9 @@ def read_journal(path: Path, read_line: Callable[[bytes], bool]) -> tuple[bytes,
 
 
 def set_lines_aside(path: Path, whole: bytes, damaged: bytes) -> list[str]:
-    """Move the damaged lines of a file to `NAME.damaged`, with a note; nothing without any."""
+    """Move the damaged lines of a file to `NAME.damaged`, with a note;
+    nothing without any.
+    """
     if not damaged:
         return []
     aside = path.with_name(f"{path.name}.damaged")
@@ -229,30 +268,33 @@ def set_aside(path: Path) -> str:
     try:
         path.rename(path.with_name(name))
     except OSError as error:
-        raise EvaluationError(f"{path}: cannot be moved: {error.strerror or error}") from None
+        raise EvaluationError(
+            f"{path}: cannot be moved: {error.strerror or error}"
+        ) from None
     return name
 
 
 # --- The lock ---
 
-# What `write_atomic` and the processes of a nightly run write into before it is whole, and the
-# folders of parts of results that version 2.0 kept.
+# What `write_atomic` and the processes of a nightly run write into before it is whole,
+# and the folders of parts of results that version 2.0 kept.
 _TEMPORARY: Final = re.compile(r"\.[0-9]+-[0-9a-z_]{8}\.tmp|\.ranking|\.replaced")
 
 
 @contextlib.contextmanager
 def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
-    """Hold `folder/.lock`, which the system releases when its holder dies, and sweep what a killed
-    holder left.
+    """Hold `folder/.lock`, which the system releases when its holder dies, and sweep
+    what a killed holder left.
 
-    If another run holds the lock: wait for its end, or LockedError. EvaluationError if the folder
-    cannot be written.
+    If another run holds the lock: wait for its end, or LockedError. EvaluationError if
+    the folder cannot be written.
     """
     with extra_package("filelock", str(folder)):  # here: most commands lock nothing
         from filelock import FileLock, Timeout
 
     try:
-        # Where the file system has no locks, filelock would take a file that is left for a run.
+        # Where the file system has no locks, filelock would take a file that is
+        # left for a run.
         lock = FileLock(folder / ".lock", fallback_to_soft=False)
     except TypeError:  # an older version, which has no locks of its own
         lock = FileLock(folder / ".lock")
@@ -261,11 +303,14 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
         lock.acquire(blocking=wait)
     except Timeout:
         raise LockedError(f"{folder}: another run uses this folder") from None
-    except (OSError, NotImplementedError) as error:  # the latter of filelock before 3.20
+    # The latter of filelock before 3.20
+    except (OSError, NotImplementedError) as error:
         where, reason = folder / ".lock", str(error)
         if isinstance(error, OSError):
             where, reason = error.filename or where, error.strerror or reason
-        problem = f"cannot be locked or written: {reason}; --output DIR names another folder"
+        problem = (
+            f"cannot be locked or written: {reason}; --output DIR names another folder"
+        )
         raise EvaluationError(f"{where}: {problem}") from None
     try:
         _sweep(folder)
@@ -275,7 +320,9 @@ def lock_folder(folder: Path, wait: bool = False) -> Iterator[None]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a killed run left; only the run that has the lock writes such names."""
+    """Remove what a killed run left; only the run that has the lock
+    writes such names.
+    """
     for stray in folder.glob(".*"):
         if _TEMPORARY.fullmatch(stray.name):
             with contextlib.suppress(OSError):

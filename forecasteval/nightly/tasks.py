@@ -1,5 +1,5 @@
-"""The files of a night, each a task: what one of them does, even killing its process, costs only
-itself.
+"""The files of a night, each a task: what one of them does, even killing its process,
+costs only itself.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ POOL_BYTES: Final = 8_000_000  # of unscored files from which processes pay
 
 
 class NightOptions(NamedTuple):
-    """How a night is run. `cluster` is the address of a Dask cluster, `processes` are 0 for the
-    current one only.
+    """How a night is run. `cluster` is the address of a Dask cluster, `processes` are 0
+    for the current one only.
     """
 
     force: bool = False  # score everything again
@@ -55,12 +55,14 @@ class NightOptions(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of a task; some of several files may fail while the others have a result.
+    """The outcome of a task; some of several files may fail while the others
+    have a result.
 
-    `scored` is in a folder that is removed once all files have been scored: it is moved where it
-    belongs. `notes` name files that answer other questions than those of their dataset, and
-    `waiting` are those to whose questions there is no truth yet, or which are `void`: no failure of
-    the night. `llm_failures`: how the language model failed, by kind.
+    `scored` is in a folder that is removed once all files have been scored: it is moved
+    where it belongs. `notes` name files that answer other questions than those of their
+    dataset, and `waiting` are those to whose questions there is no truth yet, or which
+    are `void`: no failure of the night. `llm_failures`: how the language model
+    failed, by kind.
     """
 
     scored: StoredResult | None
@@ -75,10 +77,14 @@ class Outcome(NamedTuple):
 
 
 def score_files(
-    score: Score, tasks: Sequence[Files], root: Path, output: Path, options: NightOptions
+    score: Score,
+    tasks: Sequence[Files],
+    root: Path,
+    output: Path,
+    options: NightOptions,
 ) -> Generator[Outcome, None, None]:
-    """Score files in their order, with a progress bar on a terminal. It is done in processes where
-    that pays, or on a cluster.
+    """Score files in their order, with a progress bar on a terminal. It is done in
+    processes where that pays, or on a cluster.
     """
     if not tasks:
         return
@@ -91,20 +97,32 @@ def score_files(
         checked = [(task, _checksums(task)) for task in tasks]
         outcomes = run_on_cluster(partial(_score_same, work), checked, options.cluster)
     elif options.processes and sum(map(_size, tasks)) > POOL_BYTES:
-        outcomes = run_in_processes(work, tasks, min(options.processes, len(tasks)), folder)
+        outcomes = run_in_processes(
+            work, tasks, min(options.processes, len(tasks)), folder
+        )
     else:
         outcomes = (work(task) for task in tasks)
     try:
-        with contextlib.closing(outcomes):  # at once, so that no process goes on behind an error
+        # At once, so that no process goes on behind an error
+        with contextlib.closing(outcomes):
             bar = tqdm(
-                outcomes, total=len(tasks), desc="scoring", unit="file", leave=False, disable=None
+                outcomes,
+                total=len(tasks),
+                desc="scoring",
+                unit="file",
+                leave=False,
+                disable=None,
             )
             for task, outcome in zip(tasks, bar, strict=True):
                 if outcome is None:
-                    yield _failed(task, "the process that scored it was killed (out of memory?)")
+                    yield _failed(
+                        task, "the process that scored it was killed (out of memory?)"
+                    )
                 elif outcome.scored and not outcome.scored.path.exists():
                     yield _failed(
-                        task, "the Dask worker wrote its result elsewhere: is the folder shared?"
+                        task,
+                        "the Dask worker wrote its result elsewhere: is the "
+                        "folder shared?",
                     )
                 else:
                     yield outcome
@@ -125,7 +143,9 @@ def _size(task: Files) -> int:
     return size
 
 
-def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task: Files) -> Outcome:
+def _score_task(
+    score: Score, root: Path, folder: Path, pages: Path | None, task: Files
+) -> Outcome:
     try:
         results, errors = score_together(score, task)
         outcome = _sort_errors(errors, root)
@@ -160,7 +180,8 @@ def _score_task(score: Score, root: Path, folder: Path, pages: Path | None, task
         Exception
     ) as error:  # a fault of this tool in one file must not cost a night's other files
         reason = (
-            f"internal fault, please report it: {type(error).__name__}: {printable(error, 200)}"
+            f"internal fault, please report it: {type(error).__name__}: "
+            f"{printable(error, 200)}"
         )
         return _failed(task, reason, fault=True)
 
@@ -186,15 +207,16 @@ def _sort_errors(errors: Iterable[tuple[Path, EvaluationError]], root: Path) -> 
 def _score_same(
     work: Callable[[Files], Outcome], task_and_checksums: tuple[Files, dict[str, str]]
 ) -> Outcome:
-    """Score a file on another machine, if it is the file that the client has. The folder may be
-    another one.
+    """Score a file on another machine, if it is the file that the client has. The
+    folder may be another one.
     """
     task, checksums = task_and_checksums
     if _checksums(task) == checksums:
         return work(task)
     return _failed(
         task,
-        "on the Dask worker it is another file, or it was changed meanwhile: is the folder shared?",
+        "on the Dask worker it is another file, or it was changed meanwhile: is the "
+        "folder shared?",
     )
 
 

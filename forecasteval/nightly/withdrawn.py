@@ -1,5 +1,6 @@
-"""What the owner of a board has withdrawn: datasets and runs of systems, and events of forecasters,
-by the key `withdrawn` of `systems.json`. They are no entries, whether their files are there or not.
+"""What the owner of a board has withdrawn: datasets and runs of systems, and events of
+forecasters, by the key `withdrawn` of `systems.json`. They are no entries, whether
+their files are there or not.
 """
 
 from __future__ import annotations
@@ -16,12 +17,16 @@ _MAX_NAMED_MISTAKES: Final = 5
 
 
 class Withdrawals:
-    """The names under `withdrawn` of each system, beside the datasets that are there."""
+    """The names under `withdrawn` of each system, beside the datasets
+    that are there.
+    """
 
     def __init__(self, systems: Systems, datasets: Iterable[str]) -> None:
         self._systems = systems
         self._names = [
-            (system, name) for system, names in systems.withdrawn.items() for name in names
+            (system, name)
+            for system, names in systems.withdrawn.items()
+            for name in names
         ]
         self._datasets = {*datasets}
 
@@ -34,7 +39,9 @@ class Withdrawals:
         return run != "" and (system, f"{dataset}@{run}") in self._names
 
     def list_forecasts(self, dataset: str) -> frozenset[tuple[str, str]]:
-        """List the forecasters and events that are withdrawn; the event is "" for all of them."""
+        """List the forecasters and events that are withdrawn; the event is ""
+        for all of them.
+        """
         forecasts = set()
         for forecaster, name in self._names:
             named_dataset, _, event = name.partition("/")
@@ -52,7 +59,9 @@ class Withdrawals:
         return new
 
     def describe(self, book: EntryBook, night: int) -> list[WithdrawnEntry]:
-        """Say what is withdrawn, and whether a truth of its dataset was known by then."""
+        """Say what is withdrawn, and whether a truth of its dataset was
+        known by then.
+        """
         entries = []
         for system, name in self._names:
             dataset = self._find_dataset(name)
@@ -60,13 +69,19 @@ class Withdrawals:
                 continue
             first_night = book.withdrawn.get((system, name), night)
             truth_nights = book.truths.get(dataset, {}).values()
-            is_after_truth = any(truth_night <= first_night for truth_night in truth_nights)
-            entry = WithdrawnEntry(system=system, name=name, is_after_truth=is_after_truth)
+            is_after_truth = any(
+                truth_night <= first_night for truth_night in truth_nights
+            )
+            entry = WithdrawnEntry(
+                system=system, name=name, is_after_truth=is_after_truth
+            )
             entries.append(entry)
         return entries
 
     def find_mistakes(self, stems: Iterable[str]) -> str:
-        """Say which names are those of no dataset, run or event; "" if all are known."""
+        """Say which names are those of no dataset, run or event; "" if
+        all are known.
+        """
         if not self._names:
             return ""
         runs = set()
@@ -74,7 +89,9 @@ class Withdrawals:
             for stem in stems:
                 if belongs_to(stem, dataset):
                     run = split_name(stem, dataset).run
-                    runs.add((self._systems.system_of(stem, dataset), f"{dataset}@{run}"))
+                    runs.add(
+                        (self._systems.system_of(stem, dataset), f"{dataset}@{run}")
+                    )
         mistakes = []
         for system, name in self._names:
             dataset = name.partition("/")[0]

@@ -1,4 +1,6 @@
-"""Where tasks are done: in processes that end with their parent, or on a Dask cluster."""
+"""Where tasks are done: in processes that end with their parent, or on
+a Dask cluster.
+"""
 
 from __future__ import annotations
 
@@ -36,8 +38,8 @@ def _map(
 ) -> Generator[Any, None, None]:
     """Give the outcomes of `do(tasks)`; None for a task whose process is `killed`.
 
-    Once a process has died, the next task runs alone, so that it is known which of them kills its
-    process.
+    Once a process has died, the next task runs alone, so that it is known which of them
+    kills its process.
     """
     left = [*tasks]
     is_alone = False
@@ -65,10 +67,14 @@ _until_end: Final = contextlib.ExitStack()
 def run_in_processes(
     work: Work, tasks: Sequence[object], processes: int, folder: Path
 ) -> Generator[Any, None, None]:
-    """`map(work, tasks)` by way of files in `folder`; None for a task whose process was killed."""
+    """`map(work, tasks)` by way of files in `folder`; None for a task whose
+    process was killed.
+    """
     from concurrent.futures.process import BrokenProcessPool
 
-    return _map(partial(_do_in_processes, work, processes, folder), tasks, BrokenProcessPool)
+    return _map(
+        partial(_do_in_processes, work, processes, folder), tasks, BrokenProcessPool
+    )
 
 
 def _do_in_processes(
@@ -78,7 +84,8 @@ def _do_in_processes(
     from multiprocessing import get_context
 
     context = get_context("spawn" if sys.platform == "win32" else "forkserver")
-    alive, parent = context.Pipe(duplex=False)  # processes end when `parent` is closed or dies
+    # Processes end when `parent` is closed or dies
+    alive, parent = context.Pipe(duplex=False)
     executor = ProcessPoolExecutor(processes, context, _begin, (work, folder, alive))
     try:
         for future in [executor.submit(_do, task) for task in tasks]:
@@ -111,8 +118,9 @@ def _end_with_parent(alive: Connection) -> None:
 def _do(task: object) -> str:
     """Do a task, and leave its outcome in a file, whose name is returned.
 
-    A process that is killed while it sends a long message leaves half of it in the pipe, and the
-    parent would wait for the rest for ever. A name is sent whole or not at all.
+    A process that is killed while it sends a long message leaves half of it in the
+    pipe, and the parent would wait for the rest for ever. A name is sent whole
+    or not at all.
     """
     path = temporary_name(_folder)
     write_atomic(path, pickle.dumps(_work(task)))
@@ -123,7 +131,8 @@ def _do(task: object) -> str:
 
 CONNECT_SECONDS: Final = 10  # in which a scheduler must answer
 POLL_SECONDS: Final = 1  # after which a wait looks whether there are still workers
-WORKER_SECONDS: Final = 30  # in which a worker must be there: a killed one starts again in two
+# In which a worker must be there: a killed one starts again in two
+WORKER_SECONDS: Final = 30
 _LAST_PORT: Final = 65_535
 
 
@@ -131,16 +140,23 @@ def require_cluster(address: str) -> None:
     """Raise InputError if the address is none, or if the package is missing."""
     match = re.fullmatch(r"tcp://(?:[\w.-]+|\[[\da-fA-F:.]+\]):(\d{1,5})", address)
     if not match or int(match[1]) > _LAST_PORT:
-        raise InputError("--cluster", "expected tcp://HOST:PORT", printable(repr(address), 60))
+        raise InputError(
+            "--cluster", "expected tcp://HOST:PORT", printable(repr(address), 60)
+        )
     if find_spec("distributed") is None:
-        raise InputError("--cluster", "needs the package distributed: pip install distributed")
+        raise InputError(
+            "--cluster", "needs the package distributed: pip install distributed"
+        )
 
 
-def run_on_cluster(work: Work, tasks: Sequence[object], address: str) -> Generator[Any, None, None]:
+def run_on_cluster(
+    work: Work, tasks: Sequence[object], address: str
+) -> Generator[Any, None, None]:
     """`map(work, tasks)` on a cluster; None for a task that kills its workers.
 
-    What a worker that died had to do is done by another. EvaluationError if there is no scheduler,
-    if it goes away, if there are no workers for `WORKER_SECONDS`, or if one has other code.
+    What a worker that died had to do is done by another. EvaluationError if there is no
+    scheduler, if it goes away, if there are no workers for `WORKER_SECONDS`, or if one
+    has other code.
     """
     with _connect(address) as client:
         from distributed import KilledWorker
@@ -160,7 +176,9 @@ def _do_on_cluster(
 
 
 def _wait(client: Client, future: Future) -> object:
-    """Wait for the outcome of a task, however long it takes, as long as there are workers."""
+    """Wait for the outcome of a task, however long it takes, as long as
+    there are workers.
+    """
     while True:
         try:
             return future.result(timeout=POLL_SECONDS)
@@ -177,7 +195,8 @@ def _connect(address: str) -> Iterator[Client]:
     logging.disable(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # `_do_alike` finds versions that differ, if it matters
+            # `_do_alike` finds versions that differ, if it matters
+            warnings.simplefilter("ignore")
             from distributed import Client
 
             client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
@@ -190,7 +209,9 @@ def _connect(address: str) -> Iterator[Client]:
             problem = "no Dask scheduler answers"
         raise EvaluationError(f"{address}: {problem}") from None
     except (RuntimeError, ImportError, AttributeError, ValueError):
-        problem = "a worker cannot read the task: it needs this package, the same commit"
+        problem = (
+            "a worker cannot read the task: it needs this package, the same commit"
+        )
         raise EvaluationError(f"{address}: {problem}") from None
     finally:
         if client:
@@ -200,8 +221,11 @@ def _connect(address: str) -> Iterator[Client]:
 
 
 def environment() -> dict[str, str]:
-    """List what must be equal on all machines, so that scores are equal to the last digit."""
-    from importlib.metadata import version  # here: it costs a fifth of a quiet night's start
+    """List what must be equal on all machines, so that scores are equal to
+    the last digit.
+    """
+    # Here: it costs a fifth of a quiet night's start
+    from importlib.metadata import version
 
     return {
         "code_sha256": hash_code(PACKAGE),
@@ -217,6 +241,8 @@ def _do_alike(work: Work, expected: dict[str, str], task: object) -> object:
 
     for key, value in environment().items():
         if value != expected[key]:
-            wanted = f"expected the {key} of the machine that asks, {expected[key][:12]}"
+            wanted = (
+                f"expected the {key} of the machine that asks, {expected[key][:12]}"
+            )
             raise InputError(f"Dask worker {get_worker().address}", wanted, value[:12])
     return work(task)

@@ -1,12 +1,13 @@
-r"""Score and rank probability forecasts of events: `ProphetArenaEvaluator().evaluate_all(forecasts,
-problems)`.
+r"""Score and rank probability forecasts of events:
+`ProphetArenaEvaluator().evaluate_all(forecasts, problems)`.
 
-Prophet Arena ranks forecasters by proper scoring rules, by what their bets would have earned at the
-market's prices, and by two models over all forecasters, item response theory and a generalised
-Bradley–Terry model.
+Prophet Arena ranks forecasters by proper scoring rules, by what their bets would have
+earned at the market's prices, and by two models over all forecasters, item response
+theory and a generalised Bradley–Terry model.
 
     brier              mean of (p - o)^2 over the options              lower is better
-    adjusted_brier     brier on all events, by a model                 lower; ranks by default
+    adjusted_brier     brier on all events, by a model                 lower;
+    ranks by default
     log, spherical     ln max(p_c, 0.01), p_c / |p|                    higher
     baseline_score     100 (1 + ln p_c / ln n)                         higher
     peer_score         100 (ln p_c - mean ln p_c of the others)        higher
@@ -16,20 +17,23 @@ Bradley–Terry model.
     weighted_brier     Brier weighted by the events' discrimination    lower
     bradley_terry      strength, mean 1                                higher
 
-Files: problems `{problem_id, title, options, correct_answer | correct_option_idx, category?,
-exclusive?, end_date, series?, weight?, odds?, bids?}` in `dataset/`, forecasts `{problem_id,
-username, timestamp, prediction | probs, odds?, bids?}` in `prediction/` (the form of Good Judgment
-Open; `bids` is ours and gives the market a mid price), JSON or JSONL; or a CSV with its events in
+Files: problems `{problem_id, title, options, correct_answer |
+    correct_option_idx, category?,
+exclusive?, end_date, series?, weight?, odds?, bids?}` in `dataset/`, forecasts
+`{problem_id, username, timestamp, prediction | probs, odds?, bids?}` in `prediction/`
+(the form of Good Judgment Open; `bids` is ours and gives the market a mid price), JSON
+or JSONL; or a CSV with its events in
 it: Prophet Arena's, a row per forecast, or one with a row per option of a forecast.
 
-An event is *exclusive* if exactly one of two or more options won and its problem does not say
-`"exclusive": false`; only those enter log, spherical, return and Bradley–Terry. Probabilities that
-do not sum to 1 (by more than 0.001) are normalised for these four and counted. Nothing is left out
-unseen: see "excluded" in the results.
+An event is *exclusive* if exactly one of two or more options won and its problem does
+not say `"exclusive": false`; only those enter log, spherical, return and Bradley–Terry.
+Probabilities that do not sum to 1 (by more than 0.001) are normalised for these four
+and counted. Nothing is left out unseen: see "excluded" in the results.
 
-Sources: Prophet Arena, "how we score and rank LLMs" (2025); Bo et al., Judgment and Decision Making
-12 (2017) 90–103; Huang, Weng and Lin, JMLR 7 (2006) 85–115; Varadhan and Roland, Scand. J. Stat. 35
-(2008) 335–353.
+Sources: Prophet Arena, "how we score and rank LLMs" (2025); Bo et al., Judgment and
+    Decision Making
+12 (2017) 90–103; Huang, Weng and Lin, JMLR 7 (2006) 85–115; Varadhan and Roland, Scand.
+J. Stat. 35 (2008) 335–353.
 """
 
 from __future__ import annotations
@@ -62,7 +66,8 @@ if TYPE_CHECKING:
 
     from .evaluator import ProphetArenaEvaluator
 
-# By module what is public: imported when a name is first used, since these modules need numpy.
+# By module what is public: imported when a name is first used, since these
+# modules need numpy.
 _MODULES: Final = {
     "evaluator": ("ProphetArenaEvaluator",),
     "metrics": ("rank_agreement",),
@@ -88,13 +93,16 @@ def __getattr__(name: str) -> object:
 
 
 def claims_file(path: Path, dataset: Path | None) -> bool:
-    """Return whether a file contains forecasts: a table with events, or a file with problem ids.
+    """Return whether a file contains forecasts: a table with events, or a file
+    with problem ids.
 
-    If it has a dataset, that decides: a key in one row of a prediction file does not change its
-    benchmark.
+    If it has a dataset, that decides: a key in one row of a prediction file does not
+    change its benchmark.
     """
     if dataset is not None:
-        return holds_questions(dataset) or (not is_answered(dataset) and holds_events(path))
+        return holds_questions(dataset) or (
+            not is_answered(dataset) and holds_events(path)
+        )
     is_other_table = path.suffix == ".csv" and "id" not in first_keys(path)
     has_forecasts = holds_events(path) or holds_forecasts(path, read_columns(path))
     return has_forecasts or is_other_table or holds_questions(path)
@@ -121,7 +129,9 @@ def check_answers(given: Given, files: Files) -> Iterator[Checked]:
     return check_answers(files, given)
 
 
-def list_prompts(given: Given, dataset: Path, system: str, market: bool) -> Iterator[Prompt]:
+def list_prompts(
+    given: Given, dataset: Path, system: str, market: bool
+) -> Iterator[Prompt]:
     """List what a model is asked."""
     from .prompts import list_prompts
 
@@ -138,7 +148,9 @@ def list_events(given: Given, path: Path) -> frozenset[str]:
 
 
 def list_deadlines(given: Given, dataset: Path) -> dict[str, Deadline]:
-    """List by id when the events of a dataset close, and whether they have an outcome."""
+    """List by id when the events of a dataset close, and whether they
+    have an outcome.
+    """
     from .entries import list_deadlines
 
     return list_deadlines(dataset, given)
@@ -187,17 +199,21 @@ OPTIONS: Final = (
         CONTRACTS,
     ),
     Option(
-        "--prices", "price of a return: of the event, or of each forecast (default: event)", PRICES
+        "--prices",
+        "price of a return: of the event, or of each forecast (default: event)",
+        PRICES,
     ),
     Option(
         "--max-spread",
-        "use only events whose asks are all at most X above their bids (default: all events)",
+        "use only events whose asks are all at most X above their bids (default: all "
+        "events)",
         float,
         metavar="X",
     ),
     Option(
         "--column",
-        "column of a role, if its name does not say so, as probability=pred; repeatable",
+        "column of a role, if its name does not say so, as probability=pred; "
+        "repeatable",
         parse_column,
         "read",
         "ROLE=NAME",
@@ -212,7 +228,8 @@ OPTIONS: Final = (
     ),
     Option(
         "--horizon",
-        "use only forecasts made so long before closing: 24h, or 7d,24h,1h (the first ranks)",
+        "use only forecasts made so long before closing: 24h, or 7d,24h,1h (the first "
+        "ranks)",
         parse_horizons,
         metavar="TIME",
     ),
@@ -232,8 +249,8 @@ NAME: Final = "Prophet Arena"
 def make_benchmark(options: Mapping[str, Any]) -> Benchmark:
     """Make the benchmark whose files are read with options, by their names in Python.
 
-    What is scored, hashed and checked is read by the same columns: else a forecast could change
-    and its hash stay.
+    What is scored, hashed and checked is read by the same columns: else a forecast
+    could change and its hash stay.
     """
     given = dict(options.get("roles", ()))
     return Benchmark(

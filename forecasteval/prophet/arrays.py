@@ -1,5 +1,5 @@
-"""Arrays as callers give them, checked: flat columns of forecasts, tables of answers; and sums over
-them.
+"""Arrays as callers give them, checked: flat columns of forecasts, tables of answers;
+and sums over them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from forecasteval.common.errors import InputError, printable
 
-ROUNDING: Final = 1e-12  # of sums and products of decimals: 0.25 * 3 + 0.249, 0.29 * 100
+# Of sums and products of decimals: 0.25 * 3 + 0.249, 0.29 * 100
+ROUNDING: Final = 1e-12
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -23,13 +24,17 @@ Names = NDArray[np.object_]
 def flat_columns(
     where: str, values: Mapping[str, ArrayLike], offsets: ArrayLike | None
 ) -> tuple[list[Floats], Ints, Ints]:
-    """Make float arrays of one length, with the forecasts' starts and sizes; InputError if they do
-    not fit.
+    """Make float arrays of one length, with the forecasts' starts and sizes; InputError
+    if they do not fit.
     """
     try:
-        arrays = [np.asarray(value, dtype=float).reshape(-1) for value in values.values()]
+        arrays = [
+            np.asarray(value, dtype=float).reshape(-1) for value in values.values()
+        ]
     except (TypeError, ValueError):
-        raise InputError(where, f"{' and '.join(values)} must be arrays of numbers") from None
+        raise InputError(
+            where, f"{' and '.join(values)} must be arrays of numbers"
+        ) from None
     size = len(arrays[0])
     if offsets is None:
         offsets = [0, size]
@@ -37,11 +42,15 @@ def flat_columns(
     sizes = np.diff(ends)
     is_whole = len(ends) > 0 and ends[0] == 0 and ends[-1] == size
     if not is_whole or (sizes < 1).any():
-        raise InputError(where, f"offsets must rise from 0 to {size}", printable(ends.tolist(), 60))
+        raise InputError(
+            where, f"offsets must rise from 0 to {size}", printable(ends.tolist(), 60)
+        )
     for name, array in zip(values, arrays, strict=True):
         if len(array) != size:
             raise InputError(
-                where, f"'{name}' must have {size} values like the first array", str(len(array))
+                where,
+                f"'{name}' must have {size} values like the first array",
+                str(len(array)),
             )
         bad = ~((array >= 0) & (array <= 1))
         if bad.any():
@@ -52,9 +61,11 @@ def flat_columns(
 def answer_table(
     where: str, forecaster: ArrayLike, event: ArrayLike, name: str, values: ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Make a table of the values, events × forecasters, and one of which are there: 1 or 0.
+    """Make a table of the values, events × forecasters, and one of which are
+    there: 1 or 0.
 
-    InputError unless both are numbered from 0 without gaps, and each pair has one value.
+    InputError unless both are numbered from 0 without gaps, and each pair
+    has one value.
     """
     numbers = [np.asarray(forecaster), np.asarray(event)]
     offsets = range(np.size(values) + 1)
@@ -75,7 +86,9 @@ def answer_table(
     table, present = np.zeros((2, rows.max() + 1, columns.max() + 1))
     table[rows, columns], present[rows, columns] = y, 1
     if present.sum() < len(y):
-        raise InputError(where, "expected one value of each forecaster and problem", "several")
+        raise InputError(
+            where, "expected one value of each forecaster and problem", "several"
+        )
     return table, present
 
 
@@ -100,7 +113,9 @@ def ends_of_runs(*columns: NDArray[Any]) -> tuple[Ints, Ints]:
 
 
 def weighted_means(values: Floats, weight: Floats, row: Ints, rows: int) -> Floats:
-    """Compute Σ w x / Σ w of every row, over the values that are not nan; nan without any."""
+    """Compute Σ w x / Σ w of every row, over the values that are not nan;
+    nan without any.
+    """
     has = ~np.isnan(values)
     sums = np.bincount(row[has], (weight * values)[has], rows)
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,6 @@
-"""Single cells: flags, words for what has no outcome, numbers, names, and literals in a text."""
+"""Single cells: flags, words for what has no outcome, numbers, names, and
+literals in a text.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,30 @@ FROM_ONE: Final = "'correct_option_idx' is the number of options: it counts from
 VOID: Final = "void, neither Yes nor No"
 # What sites write as the result of a question that will have none, or has none yet.
 _VOID_WORDS: Final = (
-    *("void", "voided", "annulled", "ambiguous", "cancel", "canceled", "cancelled", "invalid"),
+    *(
+        "void",
+        "voided",
+        "annulled",
+        "ambiguous",
+        "cancel",
+        "canceled",
+        "cancelled",
+        "invalid",
+    ),
     *("mkt", "n/a", "na", "scalar", "withdrawn", "50-50", "50/50", "no resolution"),
 )
 _PENDING_WORDS: Final = (
-    *("unresolved", "pending", "open", "unknown", "tbd", "null", "none", "nan", "not resolved"),
+    *(
+        "unresolved",
+        "pending",
+        "open",
+        "unknown",
+        "tbd",
+        "null",
+        "none",
+        "nan",
+        "not resolved",
+    ),
 )
 STATES: Final = {
     **dict.fromkeys(_VOID_WORDS, VOID),
@@ -50,8 +71,8 @@ def is_state(value: object) -> bool:
 
 
 def parse_id(value: object) -> str:
-    """Read an id or a name as text: 7 and "7" are one. It is "" if it is neither text nor
-    a number.
+    """Read an id or a name as text: 7 and "7" are one. It is "" if it is neither
+    text nor a number.
     """
     return value if isinstance(value, str) else number_text(value)
 
@@ -64,7 +85,9 @@ def as_list(value: object) -> Sequence[object]:
 
 
 def parse_number(value: object) -> float:
-    """Read a number or the plain text of one; nan for anything else, blanks and booleans too."""
+    """Read a number or the plain text of one; nan for anything else, blanks
+    and booleans too.
+    """
     if isinstance(value, float):
         return value if math.isfinite(value) else math.nan
     if isinstance(value, str):
@@ -79,18 +102,24 @@ def parse_number(value: object) -> float:
 
 
 def complement(p: object) -> object:
-    """Return the probability or the price of No; what is none, such as cents, as it is."""
+    """Return the probability or the price of No; what is none, such as
+    cents, as it is.
+    """
     number = parse_number(p)
     return 1 - number if 0 <= number <= 1 else p
 
 
 def holds_literal(value: object) -> bool:
     """Return whether a cell is a list or an object, or the text of one."""
-    return isinstance(value, (list, dict)) or (isinstance(value, str) and value[:1] in ("[", "{"))
+    return isinstance(value, (list, dict)) or (
+        isinstance(value, str) and value[:1] in ("[", "{")
+    )
 
 
 def parse_literal(value: object) -> Any:
-    """Parse a cell's JSON or Python literal; None for anything else, and for a key given twice."""
+    """Parse a cell's JSON or Python literal; None for anything else, and for a
+    key given twice.
+    """
     if not isinstance(value, str):
         return None if has_repeated_keys(value) else value
     if value[:1] not in ("[", "{"):

@@ -1,4 +1,6 @@
-"""What becomes of forecasts before any outcome is looked at, and the mistakes in problems."""
+"""What becomes of forecasts before any outcome is looked at, and the
+mistakes in problems.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def check_answers(files: Files, given: Given) -> Iterator[Checked]:
     Every event gets its first option as the winner, so that outcomes decide nothing.
     """
     if not files.dataset:
-        raise InputError(str(files.path), "expected a dataset of problems for it", "none")
+        raise InputError(
+            str(files.path), "expected a dataset of problems for it", "none"
+        )
     records = load_problems(files.dataset, given)
     problems = [
         {**row, "correct_answer": None, "correct_option_idx": 0}
@@ -39,9 +43,13 @@ def check_answers(files: Files, given: Given) -> Iterator[Checked]:
         if isinstance(row, Mapping)
     ]
     notes = DataNotes()
-    usable, places = choose_problems(Loaded("problems", problems, unit="problem"), notes)
+    usable, places = choose_problems(
+        Loaded("problems", problems, unit="problem"), notes
+    )
     events = make_events(usable, notes)
-    data = read_forecasts([load_forecasts(files.path, records, given)], events, places, notes, {})
+    data = read_forecasts(
+        [load_forecasts(files.path, records, given)], events, places, notes, {}
+    )
     chosen = choose_forecasts(data, events, "drop", notes)
     states: dict[Named, tuple[str, str]] = {}  # and details
     if data:
@@ -74,11 +82,12 @@ _SEVERAL: Final = 'several winners, not declared "exclusive": false'
 
 
 def check_file(path: Path, given: Given) -> Results:
-    """Find the mistakes in the problems of a file, or in the events of a CSV; how many are pending.
+    """Find the mistakes in the problems of a file, or in the events of a CSV; how
+    many are pending.
 
-    Ids, option lists and winners that cannot be used; events without a winner, with several though
-    not declared `"exclusive": false`, or with one option; closing times that are none; of a CSV
-    also rows that will be left out, and prices that will.
+    Ids, option lists and winners that cannot be used; events without a winner, with
+    several though not declared `"exclusive": false`, or with one option; closing times
+    that are none; of a CSV also rows that will be left out, and prices that will.
     """
     board = None
     if holds_events(path):
@@ -107,7 +116,9 @@ def check_file(path: Path, given: Given) -> Results:
 
 
 def _check_rows(board: Board, first: Mapping[str, int]) -> Iterator[Finding]:
-    """Find what is odd about the rows of a CSV and which will be left out, once per event."""
+    """Find what is odd about the rows of a CSV and which will be left out,
+    once per event.
+    """
     notes = DataNotes()
     usable, places = choose_problems(board.problems, DataNotes())
     read_forecasts(board.forecasts, make_events(usable, DataNotes()), places, notes, {})
@@ -119,7 +130,9 @@ def _check_rows(board: Board, first: Mapping[str, int]) -> Iterator[Finding]:
             continue
         counts = Counter(label.event for label in labels if isinstance(label, Label))
         for event, count in counts.items():
-            yield Finding(text, event, first.get(event, 0), f"in {show_count(count, 'forecast')}")
+            yield Finding(
+                text, event, first.get(event, 0), f"in {show_count(count, 'forecast')}"
+            )
 
 
 def _check_problem(problem: Problem, line: int) -> Iterator[Finding]:

@@ -1,5 +1,5 @@
-"""What the columns of a table of forecasts are: roles by their names, and by what they hold where
-several could have one. Known before numpy is imported.
+"""What the columns of a table of forecasts are: roles by their names, and by what they
+hold where several could have one. Known before numpy is imported.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from forecasteval.source.tables import read_table
 from .cells import holds_literal, is_state, parse_flag, parse_number
 from .times import parse_time
 
-# By role the names of its column, the first before the others. A name may stand in two roles: what
-# an `outcome` is depends on what else there is, and on what it holds.
+# By role the names of its column, the first before the others. A name may stand in two
+# roles: what an `outcome` is depends on what else there is, and on what it holds.
 _NAMES: Final = """
 event: event_id event_ticker event problem_id question_id task_id market_ticker
  market_id contract_id condition_id target_id ticker question question_title
@@ -68,27 +68,44 @@ type: question_type type
 """
 ROLES: Final[Mapping[str, tuple[str, ...]]] = {
     role: tuple(names.replace(".", "_").split())
-    for role, _, names in (line.partition(":") for line in re.split(r"\n(?! )", _NAMES.strip()))
+    for role, _, names in (
+        line.partition(":") for line in re.split(r"\n(?! )", _NAMES.strip())
+    )
 }
-# A forecaster's only where no other column is: a team may be an option, a name the question's.
-_WEAK_NAMES: Final = frozenset({"team", "team_name", "author", "name", "account", "submitter"})
+# A forecaster's only where no other column is: a team may be an option, a name
+# the question's.
+_WEAK_NAMES: Final = frozenset(
+    {"team", "team_name", "author", "name", "account", "submitter"}
+)
 _FORECAST: Final = lazy("forecast|predict|submi")
 # What a forecast's time is called: submitted_at, predictionDate, forecast_made_at …
 _TIME: Final = lazy(
     "(.*_)?(forecast|forecasted|prediction|predicted|submission|submitted|snapshot|created|updated"
     "|made|recorded|logged|answered|sent)(_.*)?_(time|timestamp|datetime|date|at|on|ts)"
 )
-_QUESTION: Final = lazy("(.*_)?(question|market|event|clos.*|resol.*|open|publish.*)_.*")
+_QUESTION: Final = lazy(
+    "(.*_)?(question|market|event|clos.*|resol.*|open|publish.*)_.*"
+)
 _P_ROLES: Final = ("probability", "probabilities")
 _RESULT_ROLES: Final = ("won", "result", "index")
 _PER_CATEGORY: Final = "probability_yes_per_category"  # of Metaculus' exports
 _ANY_PREDICTION: Final = frozenset(
-    {"prediction", "forecast", "forecasts", "predicted", "pred", "estimate", "confidence"}
+    {
+        "prediction",
+        "forecast",
+        "forecasts",
+        "predicted",
+        "pred",
+        "estimate",
+        "confidence",
+    }
 )
 _ANSWERS: Final = frozenset({"answer", "prediction"})
 _ARENA_COLUMNS: Final = frozenset({"event_ticker", "market_info", "market_outcome"})
 _PROBLEM_COLUMNS: Final = frozenset({"problem_id", "resolutions", "resolved_outcome"})
-_ANSWERED_COLUMNS: Final = frozenset({"ground_truth", "level", "prompt", "answer", "meta"})
+_ANSWERED_COLUMNS: Final = frozenset(
+    {"ground_truth", "level", "prompt", "answer", "meta"}
+)
 _LISTS: Final = frozenset({"forecasts", *WRAPPERS})
 _SUFFIXES_OF_TEXT: Final = frozenset({".csv", ".json", ".jsonl"})
 _SAMPLE: Final = 100  # rows that are looked at for what they hold
@@ -98,9 +115,11 @@ Given = Mapping[str, str]  # column by role, of --column
 
 
 def fold(name: str) -> str:
-    """Fold a name: capitals, blanks, `_`, `-`, dots, brackets and signs make no difference.
+    """Fold a name: capitals, blanks, `_`, `-`, dots, brackets and signs make
+    no difference.
 
-    >>> fold("Question ID"), fold("createdTime"), fold("p(yes)"), fold("probability (%)")
+    >>> fold("Question ID"), fold("createdTime"), fold("p(yes)"),
+        fold("probability (%)")
     ('question_id', 'created_time', 'p_yes', 'probability')
     """
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
@@ -127,12 +146,16 @@ def list_candidates(columns: Collection[str], role: str) -> list[str]:
     folded = {fold(name): name for name in reversed([*columns]) if name}
     names = [name for name in ROLES[role] if name in folded]
     if role == "time":
-        names += [name for name in folded if _is_time_of_forecast(name) and name not in names]
+        names += [
+            name for name in folded if _is_time_of_forecast(name) and name not in names
+        ]
     return [folded[name] for name in names]
 
 
 def _is_time_of_forecast(name: str) -> bool:
-    """Return whether a folded name is that of a forecast's time, not of its question's."""
+    """Return whether a folded name is that of a forecast's time, not of
+    its question's.
+    """
     return bool(_TIME.fullmatch(name)) and not _QUESTION.fullmatch(name)
 
 
@@ -153,7 +176,9 @@ def read_columns(path: Path) -> set[str]:
 
 
 def list_rows(loaded: Loaded) -> list[Any]:
-    """List the rows of a file: its records, or those in the only list of its only object."""
+    """List the rows of a file: its records, or those in the only list of
+    its only object.
+    """
     if loaded.is_map:
         values = (row["prediction"] for row in loaded)
         lists = [value for value in values if _is_list_of_rows(value)]
@@ -169,7 +194,8 @@ def _is_list_of_rows(value: object) -> bool:
 def holds_forecasts(path: Path, columns: Collection[str]) -> bool:
     """Return whether the columns of a file are those of forecasts.
 
-    A `prediction` alone may be anything outside of a CSV, and beside an `id` it is an answer.
+    A `prediction` alone may be anything outside of a CSV, and beside an `id`
+    it is an answer.
     """
     if "id" in columns and not _ANSWERS.isdisjoint(columns):
         return False
@@ -179,22 +205,29 @@ def holds_forecasts(path: Path, columns: Collection[str]) -> bool:
 
 
 def holds_events(path: Path) -> bool:
-    """Return whether a file holds forecasts and what came true, so that it needs no dataset."""
+    """Return whether a file holds forecasts and what came true, so that it
+    needs no dataset.
+    """
     columns = read_columns(path)
     if not holds_forecasts(path, columns):
         # Without its forecasters, or so: a refusal says what is missing.
         return not _ARENA_COLUMNS.isdisjoint(columns)
     has_companion = any(fold(name) == _PER_CATEGORY for name in columns)
-    return has_companion or any(list_candidates(columns, role) for role in _RESULT_ROLES)
+    return has_companion or any(
+        list_candidates(columns, role) for role in _RESULT_ROLES
+    )
 
 
 def is_answered(dataset: Path) -> bool:
-    """Return whether a dataset is of questions with one answer, which other benchmarks have."""
+    """Return whether a dataset is of questions with one answer, which other
+    benchmarks have.
+    """
     return not _ANSWERED_COLUMNS.isdisjoint(first_keys(dataset))
 
 
 def holds_questions(path: Path) -> bool:
-    """Return whether a file holds problems: with options, or with an event and what came true.
+    """Return whether a file holds problems: with options, or with an event and
+    what came true.
 
     Actuals are an object with 0, 1 or null by event.
     """
@@ -215,9 +248,13 @@ def holds_questions(path: Path) -> bool:
 
 
 class Table:
-    """The rows of a file by column; a column may be a path into objects, as `metadata.category`."""
+    """The rows of a file by column; a column may be a path into objects, as
+    `metadata.category`.
+    """
 
-    def __init__(self, where: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, where: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]]
+    ) -> None:
         self.where = where
         self.rows = rows
         self.columns = [*names, *_list_inner_columns(rows)]
@@ -236,7 +273,8 @@ class Table:
                 values = [value_at(row, (outer, inner)) for row in self.rows]
             # Most cells are texts: no call for these.
             self._values[column] = [
-                value.strip() if type(value) is str else clean_cell(value) for value in values
+                value.strip() if type(value) is str else clean_cell(value)
+                for value in values
             ]
         return self._values[column]
 
@@ -275,7 +313,8 @@ def clean_cell(value: Any) -> Any:
 class Finder:
     """Finds the roles of the columns of a table, each column in one role.
 
-    roles: by role its column. notes: which columns are not read, though their names could be.
+    roles: by role its column. notes: which columns are not read, though their
+        names could be.
     """
 
     def __init__(self, table: Table, given: Given) -> None:
@@ -312,8 +351,8 @@ class Finder:
     def require_one(
         self, role: str, columns: Sequence[str], is_same: Callable[[str, str], bool]
     ) -> Sequence[str]:
-        """Choose the only column that is left, of those that are the same the first; InputError if
-        several are left.
+        """Choose the only column that is left, of those that are the same the first;
+        InputError if several are left.
         """
         different: list[str] = []
         for position, name in enumerate(columns):
@@ -322,7 +361,9 @@ class Finder:
         if len(different) > 1 and role not in self.roles:
             options = " or ".join(format_option(role, name) for name in different)
             expected = f"expected one column for the {role} (choose it with {options})"
-            raise InputError(self.table.where, expected, printable(", ".join(different), 200))
+            raise InputError(
+                self.table.where, expected, printable(", ".join(different), 200)
+            )
         return different
 
     def are_names(self, one: str, other: str) -> bool:
@@ -340,7 +381,9 @@ class Finder:
 
 
 def _is_same_value(a: Any, b: Any) -> bool:
-    """Return whether two values are equal, as texts or numbers, or one of them is blank."""
+    """Return whether two values are equal, as texts or numbers, or one of
+    them is blank.
+    """
     if a == b or "" in (a, b):
         return True
     return parse_number(a) == parse_number(b)
@@ -349,7 +392,9 @@ def _is_same_value(a: Any, b: Any) -> bool:
 def find_roles(table: Table, given: Given) -> Roles:
     """Find the columns of a table by what they are, as far as there are any."""
     finder = Finder(table, given)
-    finder.take_first("closed", "category", "series", "weight", "exclusive", "run", "round", "type")
+    finder.take_first(
+        "closed", "category", "series", "weight", "exclusive", "run", "round", "type"
+    )
     finder.take_first("index", "options", "markets")
     _find_state(finder)
     _find_event(finder)
@@ -362,11 +407,15 @@ def find_roles(table: Table, given: Given) -> Roles:
 
 
 def _find_event(finder: Finder) -> None:
-    """Find the column of the event. A bare `id` that numbers rows gives way to a title."""
+    """Find the column of the event. A bare `id` that numbers rows gives
+    way to a title.
+    """
     table = finder.table
     names = finder.candidates("event")
     if names and fold(names[0]) == _BARE_ID:
-        repeating = [name for name in names if len(set(table.texts(name))) < len(table.rows)]
+        repeating = [
+            name for name in names if len(set(table.texts(name))) < len(table.rows)
+        ]
         is_row_number = names[0] not in repeating
         if is_row_number and repeating:
             names = repeating
@@ -389,14 +438,18 @@ def _find_forecaster(finder: Finder) -> None:
 
 
 def _find_probabilities(finder: Finder) -> None:
-    """Find the columns of the probability of an option, or of Yes, and of those of all options."""
+    """Find the columns of the probability of an option, or of Yes, and of those
+    of all options.
+    """
     table = finder.table
     lists = finder.candidates("probabilities")
     lists = [name for name in lists if any(map(holds_literal, table.held(name)))]
     finder.take("probabilities", lists)
     names = finder.candidates("probability")
     numbers = [name for name in names if _holds_numbers(table.held(name))] or names[:1]
-    finder.take("probability", finder.require_one("probability", numbers, finder.are_equal))
+    finder.take(
+        "probability", finder.require_one("probability", numbers, finder.are_equal)
+    )
     finder.take_first("no")
 
 
@@ -407,8 +460,8 @@ def _holds_numbers(values: Iterable[Any]) -> bool:
 def _find_result(finder: Finder) -> None:
     """Find the column of what came true, and that of the option that a row is about.
 
-    An `outcome`, or `answer`, may be both: it is the option where another column is the result, or
-    where it holds anything but results.
+    An `outcome`, or `answer`, may be both: it is the option where another column is the
+    result, or where it holds anything but results.
     """
     finder.take_first("won")
     options = finder.candidates("option")
@@ -421,7 +474,9 @@ def _find_result(finder: Finder) -> None:
     has_result = not finder.roles.keys().isdisjoint({"result", "won", "index"})
     for name in both:
         values = finder.table.held(name)
-        is_result = all(parse_flag(value) is not None or is_state(value) for value in values)
+        is_result = all(
+            parse_flag(value) is not None or is_state(value) for value in values
+        )
         if not has_result and ("option" in finder.roles or is_result):
             finder.take("result", [name])
             has_result = True
@@ -434,15 +489,17 @@ def _find_result(finder: Finder) -> None:
 
 
 def _find_time(finder: Finder) -> None:
-    """Find the column of the forecast's time: one that varies within an event before one that does
-    not, and one that is called after forecasts before any other.
+    """Find the column of the forecast's time: one that varies within an event before
+    one that does not, and one that is called after forecasts before any other.
     """
     table = finder.table
     names = finder.candidates("time")
     times = [name for name in names if _holds_times(table.held(name))]
     if len(times) > 1 and "event" in finder.roles:
         events = table.texts(finder.roles["event"])
-        times = [name for name in times if _varies_within(events, table.texts(name))] or times
+        times = [
+            name for name in times if _varies_within(events, table.texts(name))
+        ] or times
         times = [name for name in times if _FORECAST.search(fold(name))] or times
     chosen = finder.require_one("time", times, finder.are_equal)
     finder.take("time", chosen or names)

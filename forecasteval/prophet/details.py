@@ -1,5 +1,5 @@
-"""The shape of a result, and its parts beside the standings: categories, problems, calibration,
-returns, items.
+"""The shape of a result, and its parts beside the standings: categories, problems,
+calibration, returns, items.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ CURVE_POINTS: Final = 100  # of a curve that the results keep
 
 
 class Category(TypedDict):
-    """The events of a category, and of forecasters how many of them, with mean scores and
-    calibration error.
+    """The events of a category, and of forecasters how many of them, with mean scores
+    and calibration error.
     """
 
     n_events: int
     forecasters: dict[str, dict[str, Any]]
 
 
-def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[str, Category]:
+def score_categories(
+    scored: ForecastScores, ranked: Collection[int]
+) -> dict[str, Category]:
     """Score the ranked forecasters by category; nothing if no event has a category."""
     events, data = scored.events, scored.forecasts
     if not any(events.category):
@@ -44,7 +46,9 @@ def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[st
     names, label = np.unique(
         np.where(events.category == "", "(none)", events.category), False, True
     )
-    keys, cell = np.unique(label[data.event] * len(data.names) + data.forecaster, False, True)
+    keys, cell = np.unique(
+        label[data.event] * len(data.names) + data.forecaster, False, True
+    )
     table = {
         name: weighted_means(values, scored.weight, cell, len(keys))
         for name, values in scored.values.items()
@@ -55,7 +59,9 @@ def score_categories(scored: ForecastScores, ranked: Collection[int]) -> dict[st
     for number, who, row in zip(*np.divmod(keys, len(data.names)), rows, strict=True):
         if who in ranked:
             empty = Category(n_events=sizes[number], forecasters={})
-            categories.setdefault(names[number], empty)["forecasters"][data.names[who]] = row
+            categories.setdefault(names[number], empty)["forecasters"][
+                data.names[who]
+            ] = row
     return categories
 
 
@@ -87,8 +93,8 @@ def problem_table(scored: ForecastScores, models: Models) -> dict[str, ProblemRo
 
 
 class Bin(TypedDict):
-    """Probabilities from `low` to `high`: how many, their mean, and how often the options came
-    true.
+    """Probabilities from `low` to `high`: how many, their mean, and how often the
+    options came true.
     """
 
     low: float
@@ -103,17 +109,21 @@ def reliability_table(sums: Floats) -> list[Bin]:
     n, weight, weighted_p, weighted_outcome = sums[:4]
     edges = np.arange(len(n) + 1) / len(n)
     with np.errstate(invalid="ignore"):
-        columns = {"mean_probability": weighted_p / weight, "frequency": weighted_outcome / weight}
+        columns = {
+            "mean_probability": weighted_p / weight,
+            "frequency": weighted_outcome / weight,
+        }
     columns |= {"low": edges[:-1], "high": edges[1:]}
     return make_rows({**columns, "n": n.astype(np.int64)})
 
 
 def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
-    """Compute by forecaster the running mean of every score, in the order in which events close. At
-    most 100 points; events with unknown times come last, then by id; None before the first event
-    that has the score.
+    """Compute by forecaster the running mean of every score, in the order in which
+    events close. At most 100 points; events with unknown times come last, then by id;
+    None before the first event that has the score.
     """
-    # The uniform forecast knows nothing, at any time; its name may be that of a forecaster, too.
+    # The uniform forecast knows nothing, at any time; its name may be that of a
+    # forecaster, too.
     events, data = scored.events, scored.forecasts
     scored = scored.part(0, len(data.event) - len(events.ids), data.names)
     data = scored.forecasts
@@ -138,8 +148,11 @@ def score_curves(scored: ForecastScores) -> dict[str, dict[str, list[object]]]:
     return curves
 
 
-def make_items(scored: ForecastScores, checksums: Sequence[str]) -> list[dict[str, object]]:
-    """Make an `Item` per forecast that counts: the event, the forecaster, every score; `score` is 1
+def make_items(
+    scored: ForecastScores, checksums: Sequence[str]
+) -> list[dict[str, object]]:
+    """Make an `Item` per forecast that counts: the event, the forecaster, every
+    score; `score` is 1
     - Brier.
     """
     events, data = scored.events, scored.forecasts
@@ -151,7 +164,8 @@ def make_items(scored: ForecastScores, checksums: Sequence[str]) -> list[dict[st
     }
     event_numbers = data.event.tolist()
     columns: Columns = {
-        name: [values[event] for event in event_numbers] for name, values in by_event.items()
+        name: [values[event] for event in event_numbers]
+        for name, values in by_event.items()
     }
     columns["forecaster"] = [data.names[who] for who in data.forecaster.tolist()]
     columns["time"] = list(map(format_time, data.time.tolist()))
@@ -214,9 +228,14 @@ class ProphetResult(Board):
 
 
 def count_events(
-    scored: ForecastScores, pending: Mapping[str, int], min_events: int, doubtful: dict[str, int]
+    scored: ForecastScores,
+    pending: Mapping[str, int],
+    min_events: int,
+    doubtful: dict[str, int],
 ) -> Counts:
-    """Count events and forecasts, those that are `pending` and the `doubtful` ones too."""
+    """Count events and forecasts, those that are `pending` and the
+    `doubtful` ones too.
+    """
     events = scored.events
     return Counts(
         n_events=len(events.ids),
@@ -233,12 +252,14 @@ def count_events(
 def make_tables(
     everything: ForecastScores, models: Models, bins: Floats, ranked: Collection[int]
 ) -> Tables:
-    """Make the tables of all forecasters, of categories of the `ranked` ones; `bins`: as in
-    `sum_bins`, by forecaster.
+    """Make the tables of all forecasters, of categories of the `ranked` ones; `bins`:
+    as in `sum_bins`, by forecaster.
     """
     scored, *_ = everything.split()
     names = scored.forecasts.names
-    reliability = {name: reliability_table(bins[:, at]) for at, name in enumerate(names)}
+    reliability = {
+        name: reliability_table(bins[:, at]) for at, name in enumerate(names)
+    }
     return Tables(
         problems=problem_table(scored, models),
         by_category=score_categories(scored, set(ranked)),
@@ -251,7 +272,9 @@ def make_tables(
 
 
 def question_checksums(events: Events) -> list[str]:
-    """Make a checksum of each event's id, outcome, class and weight, by which scores are paired."""
+    """Make a checksum of each event's id, outcome, class and weight, by which
+    scores are paired.
+    """
     parts = np.split(events.outcome.astype(np.int64), events.offsets[1:-1])
     outcomes = ["".join(map(str, part)) for part in parts]
     rows = zip(events.ids, outcomes, events.exclusive.tolist(), strict=True)
@@ -264,7 +287,10 @@ def question_checksums(events: Events) -> list[str]:
 
 def hash_board(scored: ForecastScores, checksums: Sequence[str]) -> dict[str, object]:
     """Hash the data of a board, and its questions by their checksums."""
-    return {"data_sha256": _hash_data(scored), "questions_sha256": hash_questions(checksums)}
+    return {
+        "data_sha256": _hash_data(scored),
+        "questions_sha256": hash_questions(checksums),
+    }
 
 
 def _hash_data(scored: ForecastScores) -> str:
@@ -273,8 +299,22 @@ def _hash_data(scored: ForecastScores) -> str:
     names = (column.tolist() for column in (events.ids, events.category, events.series))
     sha = hashlib.sha256(json.dumps([*names, data.names]).encode())
     runs = scored.runs
-    columns = [events.exclusive, events.closed, events.weight, events.sizes, events.outcome]
-    columns += [runs.event, runs.forecaster, runs.time, runs.sizes, runs.p, runs.q, runs.bid]
+    columns = [
+        events.exclusive,
+        events.closed,
+        events.weight,
+        events.sizes,
+        events.outcome,
+    ]
+    columns += [
+        runs.event,
+        runs.forecaster,
+        runs.time,
+        runs.sizes,
+        runs.p,
+        runs.q,
+        runs.bid,
+    ]
     if len(runs.event) > len(data.event):
         columns.append(runs.run)
     for column in columns:

@@ -22,7 +22,9 @@ _FIELDS: Final = ("prediction", "probs", "odds", "bids", "run")
 
 
 def list_deadlines(dataset: Path, given: Given) -> dict[str, Deadline]:
-    """List by id when the events of a dataset close, and whether they have an outcome."""
+    """List by id when the events of a dataset close, and whether they
+    have an outcome.
+    """
     deadlines = {}
     for problem in read_problems(load_problems(dataset, given)):
         has_outcome = problem.fault != NO_OUTCOME
@@ -42,8 +44,13 @@ def hash_forecasts(
     for row in load_forecasts(path, load_problems(dataset, given), given):
         if isinstance(row, Mapping):
             values = [as_text(row.get(name)) for name in _FIELDS]
-            texts[parse_id(row.get("username"))][name_forecast(row)].append(repr(values))
-    return {forecaster: _hash_all(of_forecaster) for forecaster, of_forecaster in texts.items()}
+            texts[parse_id(row.get("username"))][name_forecast(row)].append(
+                repr(values)
+            )
+    return {
+        forecaster: _hash_all(of_forecaster)
+        for forecaster, of_forecaster in texts.items()
+    }
 
 
 def name_forecast(row: Mapping[str, object]) -> tuple[str, str]:

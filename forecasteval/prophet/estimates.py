@@ -1,5 +1,5 @@
-"""Every metric of every row of a board, with errors clustered by series of events, intervals and
-what makes the values vary.
+"""Every metric of every row of a board, with errors clustered by series of events,
+intervals and what makes the values vary.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ MIN_CLUSTERS: Final = 2  # with fewer there is no measure of the error
 class Variation(NamedTuple):
     """What makes the values of rows vary.
 
-    by_cluster, by_event: what each adds to the value of each row, scaled so that the squares sum up
-    to the squared error; the same table where every event is a cluster. promise: what outcomes add.
+    by_cluster, by_event: what each adds to the value of each row, scaled so that the
+        squares sum up
+    to the squared error; the same table where every event is a cluster. promise:
+    what outcomes add.
     """
 
     by_cluster: Floats
@@ -33,7 +35,9 @@ class Variation(NamedTuple):
     promise: Promise
 
     def pair_variances(self, rows: Ints) -> Floats:
-        """Compute the variance of the difference of every two rows, at least the promised one."""
+        """Compute the variance of the difference of every two rows, at least
+        the promised one.
+        """
         together = difference_variances(self.by_cluster[:, rows])
         promised = self.promise.pair_variances(rows)
         if self.by_event is not self.by_cluster:
@@ -50,8 +54,8 @@ def difference_variances(scaled: Floats) -> Floats:
 
 
 def design_effect(together: Floats, alone: Floats, events: int) -> Floats:
-    """Compute how much larger variances are for clusters than for their events alone: 1 to the
-    number of events, and 1 where nothing varies.
+    """Compute how much larger variances are for clusters than for their events alone: 1
+    to the number of events, and 1 where nothing varies.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = together / alone
@@ -65,7 +69,8 @@ class Estimate(NamedTuple):
     freedom: degrees of freedom of the error.
     promised: the smallest variance of the value.
     low, high: the ends of 95 % intervals.
-    variation: None where errors are not estimated (and then nan), or where it is not needed.
+    variation: None where errors are not estimated (and then nan), or where it
+        is not needed.
     """
 
     values: Floats
@@ -90,17 +95,22 @@ class Estimate(NamedTuple):
         return self._replace(values=values, variation=None, **unknown)
 
     def clip(self, bounds: tuple[float, float]) -> Estimate:
-        """Clip intervals to the bounds of the metric; the value itself stays within its own."""
+        """Clip intervals to the bounds of the metric; the value itself stays
+        within its own.
+        """
         low = np.minimum(np.clip(self.low, *bounds), self.values)
         high = np.maximum(np.clip(self.high, *bounds), self.values)
         return self._replace(low=low, high=high)
 
 
-Measures = dict[tuple[str, str], Estimate]  # by metric and what is subtracted: "", or "market"
+# By metric and what is subtracted: "", or "market"
+Measures = dict[tuple[str, str], Estimate]
 
 
 class Contestants(NamedTuple):
-    """The rows of a board (forecasters and baselines), and the cluster of each of its events."""
+    """The rows of a board (forecasters and baselines), and the cluster of each
+    of its events.
+    """
 
     scored: ForecastScores
     cluster: Ints
@@ -134,15 +144,16 @@ class Contestants(NamedTuple):
         promise: Promise,
         other: int = CROWD,
     ) -> Estimate:
-        """Estimate the errors and intervals that follow from the influence of the events.
+        """Estimate the errors and intervals that follow from the influence
+        of the events.
 
         Args:
             estimated: the value of each row.
             influence: events × rows, what one more copy of the event adds to the value.
             values: of forecasts, nan for those that are not behind the value.
             weight: of forecasts.
-            promise: a floor of the error, at the mean of the row's belief and that of the row
-                `other`.
+            promise: a floor of the error, at the mean of the row's belief and that of
+                the row `other`.
         """
         has = ~np.isnan(values)
         shares = self.sum_events(np.where(has, weight, 0))
@@ -163,7 +174,9 @@ class Contestants(NamedTuple):
         variation = Variation(scaled_by_cluster, by_event, promise)
         counts = np.bincount(self.scored.forecasts.forecaster[has], minlength=self.rows)
         clusters = np.count_nonzero(cluster_shares, axis=0)
-        return Estimate(estimated, counts, clusters, error, freedom, promised, low, high, variation)
+        return Estimate(
+            estimated, counts, clusters, error, freedom, promised, low, high, variation
+        )
 
     def estimate_means(
         self, values: Floats, weight: Floats, promise: Promise, other: int = CROWD
@@ -190,14 +203,20 @@ class Contestants(NamedTuple):
         weight: Floats,
         promise: Promise,
     ) -> Estimate:
-        """Estimate what was found of the forecasters of a fit, with its influence by events."""
+        """Estimate what was found of the forecasters of a fit, with its
+        influence by events.
+        """
         by_event = np.zeros((len(self.cluster), self.rows))
         by_event[np.ix_(fitted.events, fitted.forecasters)] = influence
         full = self.expand(fitted, estimated)
-        return self.estimate(full, by_event, self.scored.values["brier"], weight, promise)
+        return self.estimate(
+            full, by_event, self.scored.values["brier"], weight, promise
+        )
 
     def expand(self, fitted: Fitted[Any], estimated: Floats) -> Floats:
-        """Put the numbers of the forecasters of a fit on all rows, nan on the others."""
+        """Put the numbers of the forecasters of a fit on all rows, nan
+        on the others.
+        """
         full = np.full(self.rows, math.nan)
         full[fitted.forecasters] = estimated
         return full
@@ -209,8 +228,11 @@ def scale_columns(table: Floats, lengths: Floats) -> Floats:
     return np.asarray(table * (lengths / np.where(given > 0, given, 1)))
 
 
-def measure(scored: ForecastScores, bins: Floats, event_bins: Floats, models: Models) -> Measures:
-    """Estimate every metric of every row, and of the means the differences to the market.
+def measure(
+    scored: ForecastScores, bins: Floats, event_bins: Floats, models: Models
+) -> Measures:
+    """Estimate every metric of every row, and of the means the differences
+    to the market.
 
     bins, event_bins: calibration sums, by option and by event.
     """
@@ -223,15 +245,21 @@ def measure(scored: ForecastScores, bins: Floats, event_bins: Floats, models: Mo
         by_outcome = outcomes.score(metric)
         measures |= _estimate_mean(board, metric, by_outcome)
         if metric.name == "brier":
-            measures |= _estimate_models(board, by_outcome, measures["brier", ""], models)
+            measures |= _estimate_models(
+                board, by_outcome, measures["brier", ""], models
+            )
     for name, sums in ("ece", bins), ("ece_events", event_bins):
-        measures[name, ""] = measures["brier", ""].without_error(calibration_errors(sums))
+        measures[name, ""] = measures["brier", ""].without_error(
+            calibration_errors(sums)
+        )
     for metric in scored.metrics:
         measures[metric.name, ""] = measures[metric.name, ""].clip(metric.bounds)
     return measures
 
 
-def _estimate_mean(board: Contestants, metric: Metric, by_outcome: OutcomeScores) -> Measures:
+def _estimate_mean(
+    board: Contestants, metric: Metric, by_outcome: OutcomeScores
+) -> Measures:
     """Estimate a mean and its difference to the market's."""
     scored = board.scored
     name = metric.name
@@ -268,7 +296,10 @@ def _estimate_models(
 
 
 def _adjust(
-    board: Contestants, brier: Estimate, effects: Fitted[EffectsFit], by_outcome: OutcomeScores
+    board: Contestants,
+    brier: Estimate,
+    effects: Fitted[EffectsFit],
+    by_outcome: OutcomeScores,
 ) -> Estimate:
     """Estimate the adjusted Brier scores.
 
@@ -276,11 +307,15 @@ def _adjust(
     """
     fit = effects.fit
     promise = by_outcome.promise_adjusted()
-    adjusted = board.estimate_model(effects, fit.score, fit.influence, board.scored.weight, promise)
+    adjusted = board.estimate_model(
+        effects, fit.score, fit.influence, board.scored.weight, promise
+    )
     is_baseline = np.arange(board.rows) >= board.rows - len(BASELINES)
     is_unadjusted = is_baseline & (brier.counts == len(board.cluster))
     chosen = {
-        column: np.where(is_unadjusted, getattr(brier, column), getattr(adjusted, column))
+        column: np.where(
+            is_unadjusted, getattr(brier, column), getattr(adjusted, column)
+        )
         for column in ("values", "error", "low", "high")
     }
     return adjusted._replace(**chosen)
@@ -293,7 +328,9 @@ def _spread_discrimination(board: Contestants, irt: Fitted[IrtFit]) -> Floats:
     return discrimination
 
 
-def _weigh_brier(board: Contestants, irt: Fitted[IrtFit], by_outcome: OutcomeScores) -> Estimate:
+def _weigh_brier(
+    board: Contestants, irt: Fitted[IrtFit], by_outcome: OutcomeScores
+) -> Estimate:
     """Estimate the Brier scores weighted by discrimination, which is taken as given."""
     scored = board.scored
     by_event = _spread_discrimination(board, irt)
@@ -301,7 +338,9 @@ def _weigh_brier(board: Contestants, irt: Fitted[IrtFit], by_outcome: OutcomeSco
     values = np.where(np.isnan(discrimination), math.nan, scored.values["brier"])
     weight_of_events = scored.events.weight * np.nan_to_num(by_event)
     promise = by_outcome._replace(weight=weight_of_events).promise()
-    return board.estimate_means(values, scored.weight * np.nan_to_num(discrimination), promise)
+    return board.estimate_means(
+        values, scored.weight * np.nan_to_num(discrimination), promise
+    )
 
 
 def _estimate_ability(
@@ -334,7 +373,8 @@ def _estimate_ability(
 
 
 def _bound_return(estimate: Estimate, paid: Floats, expected: Floats) -> Estimate:
-    """Find the intervals of a return, or of its difference to the market's (`score_interval`).
+    """Find the intervals of a return, or of its difference to the market's
+    (`score_interval`).
 
     paid: the return; expected: what the prices promise of it.
     """
@@ -348,16 +388,18 @@ def _bound_return(estimate: Estimate, paid: Floats, expected: Floats) -> Estimat
 def score_interval(
     values: Floats, paid: Floats, slope: Floats, freedom: Floats
 ) -> tuple[Floats, Floats]:
-    """Compute both ends of the 95 % interval of a mean payoff whose variance is `slope` × itself.
+    """Compute both ends of the 95 % interval of a mean payoff whose variance is
+    `slope` × itself.
 
-    Most of a return comes from a few wins, which a sample may lack: its own deviation is too small
-    then, and t intervals hold the truth in 80 %. As Wilson's interval of a share this one holds the
-    means μ from which `paid` is at most t errors away, (paid - μ)² ≤ t² · slope · μ:
+    Most of a return comes from a few wins, which a sample may lack: its own deviation
+    is too small then, and t intervals hold the truth in 80 %. As Wilson's interval of a
+    share this one holds the means μ from which `paid` is at most t errors away, (paid -
+    μ)² ≤ t² · slope · μ:
 
         paid + h ± √(h² + 2h · paid) with h = t² · slope / 2
 
-    Where `values` are differences of `paid` to something they move by as much. Source: Wilson, JASA
-    22 (1927) 209–212.
+    Where `values` are differences of `paid` to something they move by as much. Source:
+    Wilson, JASA 22 (1927) 209–212.
 
     >>> low, high = score_interval(*np.array([[0.0], [0.0], [0.1], [1e9]]))
     >>> (low.tolist(), high.round(3).tolist())
@@ -374,24 +416,28 @@ def score_interval(
 
 
 def clustered_errors(influence: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Estimate the error of every row, and its degrees of freedom; nan below two clusters.
+    """Estimate the error of every row, and its degrees of freedom; nan
+    below two clusters.
 
-    With e_g the influence of cluster g and s_g its share of the row's events the error is
+    With e_g the influence of cluster g and s_g its share of the row's
+    events the error is
 
         √Σ_g e_g²/(1 - s_g)
 
-    since a mean follows its largest clusters, whose residuals are too small for it. The freedom
-    (Σλ)²/Σλ² has the eigenvalues λ of that sum of squares for independent events, which are not
-    needed: it is
+    since a mean follows its largest clusters, whose residuals are too small for it. The
+    freedom (Σλ)²/Σλ² has the eigenvalues λ of that sum of squares for independent
+    events, which are not needed: it is
 
         1/(Σs² + (Σ s²/(1 - s))² - Σ s⁴/(1 - s)²)
 
-    Where n clusters are equal these are n/(n - 1) Σ e² and n - 1. To a model's estimate clusters
-    without events of the row contribute, too: their e² are enlarged as much as those of the others
-    together.
+    Where n clusters are equal these are n/(n - 1) Σ e² and n - 1. To a model's estimate
+    clusters without events of the row contribute, too: their e² are enlarged as much as
+    those of the others together.
 
-    influence, shares: clusters × rows. Source: CR2 and its degrees of freedom, Bell and McCaffrey,
-    Survey Methodology 28 (2002) 169–181; Imbens and Kolesár, Rev. Econ. Stat. 98 (2016) 701–712.
+    influence, shares: clusters × rows. Source: CR2 and its degrees of freedom, Bell
+        and McCaffrey,
+    Survey Methodology 28 (2002) 169–181; Imbens and Kolesár, Rev. Econ. Stat. 98
+    (2016) 701–712.
     """
     has_events = shares > 0
     is_unmeasured = has_events.sum(axis=0) < MIN_CLUSTERS
@@ -406,7 +452,9 @@ def clustered_errors(influence: Floats, shares: Floats) -> tuple[Floats, Floats]
     return np.sqrt(variance), np.maximum(1 / inverse, 1.0)
 
 
-def t_intervals(estimate: Floats, error: Floats, freedom: Floats) -> tuple[Floats, Floats]:
+def t_intervals(
+    estimate: Floats, error: Floats, freedom: Floats
+) -> tuple[Floats, Floats]:
     """Compute both ends of the 95 % interval estimate ± t · error."""
     from scipy.special import stdtrit
 

@@ -1,4 +1,6 @@
-"""`ProphetArenaEvaluator`: forecasts and problems in, results out; in Python or of files."""
+"""`ProphetArenaEvaluator`: forecasts and problems in, results out; in
+Python or of files.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,13 @@ from . import details
 from .estimates import measure
 from .events import Events, choose_problems, make_events
 from .fields import DataNotes, show_exclusion
-from .forecasts import BASELINES, Forecasts, choose_forecasts, read_forecasts, required_events
+from .forecasts import (
+    BASELINES,
+    Forecasts,
+    choose_forecasts,
+    read_forecasts,
+    required_events,
+)
 from .horizons import summarise_horizon
 from .metrics import agreement_tables, make_metrics
 from .models import PRIOR, Models, check_prior, fit_models
@@ -58,7 +66,9 @@ _FOUR: Final = "log, spherical, return and Bradley–Terry"
 
 
 class Choice(NamedTuple):
-    """Which forecasts and events count, and what is paid; the options of the evaluator."""
+    """Which forecasts and events count, and what is paid; the options of
+    the evaluator.
+    """
 
     late: str
     prices: str = "event"
@@ -68,7 +78,8 @@ class Choice(NamedTuple):
 
 @dataclass(eq=False)
 class ForecastData:
-    """Problems and sources of forecasts (files, or records in memory), read when they are scored.
+    """Problems and sources of forecasts (files, or records in memory), read when
+    they are scored.
 
     where: what errors name.
     owners: by forecaster the file that has the name.
@@ -84,11 +95,12 @@ class ForecastData:
     shown: ForecastScores | None = None  # for a page
 
     def collect(self, choice: Choice) -> tuple[Events, Forecasts]:
-        """Collect the forecasts that count, paid by their events, and the events that have any.
+        """Collect the forecasts that count, paid by their events, and the events
+        that have any.
 
         With several horizons these are the forecasts of the first; those of all go to
-        `at_horizons`. InputError if none counts; ClashError for files most of whose forecasts
-        cannot be scored.
+        `at_horizons`. InputError if none counts; ClashError for files most of whose
+        forecasts cannot be scored.
         """
         notes = self.notes
         problems, places = choose_problems(self.problems, notes)
@@ -123,21 +135,32 @@ class ForecastData:
 
     def _explain_nothing(self) -> InputError:
         """Say why nothing can be scored."""
-        reasons = "; ".join(map(show_exclusion, self.notes.excluded())) or "there is none"
+        reasons = (
+            "; ".join(map(show_exclusion, self.notes.excluded())) or "there is none"
+        )
         return InputError(self.where, f"no forecast can be scored: {reasons}")
 
     def _require_times(self) -> None:
-        """Refuse the files without any time, of which nobody knows what was said when."""
+        """Refuse the files without any time, of which nobody knows what
+        was said when.
+        """
         expected = "expected forecasts with times, which a horizon needs"
         if self.notes.untimed:
             raise ClashError(
-                {path: InputError(path, expected, "none has one") for path in self.notes.untimed}
+                {
+                    path: InputError(path, expected, "none has one")
+                    for path in self.notes.untimed
+                }
             )
         if self.late is None or not self.late.first_seen:
-            self.notes.lines.append("horizons go by the times in the files, which nobody verifies")
+            self.notes.lines.append(
+                "horizons go by the times in the files, which nobody verifies"
+            )
 
     def messages(self) -> list[str]:
-        return [text for file in (self.problems, *self.sources) for text in file.warnings]
+        return [
+            text for file in (self.problems, *self.sources) for text in file.warnings
+        ]
 
     def checksums(self) -> dict[str, str]:
         files = [file.sha256 for file in self.sources]
@@ -195,17 +218,20 @@ def _check_horizon(horizon: object) -> str:
 class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models]]):
     """Scores and ranks probability forecasts; one evaluator serves any number of files.
 
-    gammas: risk aversions of the returns, each in [0, 1]. min_events: forecasters with fewer are
-    "provisional", listed apart without ranks; None: the larger of 5 and 20 % of the events. late:
-    forecasts after closing are dropped, or kept and counted. response: what IRT explains, 1 - Brier
-    or whether the winner had the largest probability ("correct"). prior: of Bradley–Terry. items:
-    results hold a row per forecast. contracts: returns buy Yes contracts ("yes"), or of every
-    option the better of Yes and No ("both"); without bids No costs 1 - ask, which is counted.
-    prices: returns are paid at the price of the "event", or "each" forecast at its own. horizon:
-    only forecasts so long before closing count, as "24h" or "7d"; of several, "7d,24h,1h", the
-    board is that of the first, and results have scores of all. max_spread: only events count of
-    which each option has a bid at most so far below its ask. roles: of files, pairs of a role and
-    the name of its column.
+    gammas: risk aversions of the returns, each in [0, 1]. min_events: forecasters
+        with fewer are
+    "provisional", listed apart without ranks; None: the larger of 5 and 20 % of the
+    events. late: forecasts after closing are dropped, or kept and counted. response:
+    what IRT explains, 1 - Brier or whether the winner had the largest probability
+    ("correct"). prior: of Bradley–Terry. items: results hold a row per forecast.
+    contracts: returns buy Yes contracts ("yes"), or of every option the better of Yes
+    and No ("both"); without bids No costs 1 - ask, which is counted.
+    prices: returns are paid at the price of the "event", or "each" forecast at
+        its own. horizon:
+    only forecasts so long before closing count, as "24h" or "7d"; of several,
+    "7d,24h,1h", the board is that of the first, and results have scores of all.
+    max_spread: only events count of which each option has a bid at most so far below
+    its ask. roles: of files, pairs of a role and the name of its column.
     """
 
     benchmark = NAME
@@ -226,7 +252,12 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     roles: Iterable[tuple[str, str]] = ()
 
     def __post_init__(self) -> None:
-        _require("gammas", self.gammas, "a list of numbers", isinstance(self.gammas, Iterable))
+        _require(
+            "gammas",
+            self.gammas,
+            "a list of numbers",
+            isinstance(self.gammas, Iterable),
+        )
         least = self.min_events
         is_good = least is None or (type(least) is int and least >= 1)
         _require("min_events", least, "an integer >= 1", is_good)
@@ -241,14 +272,16 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         self.gammas = tuple(dict.fromkeys(map(check_gamma, self.gammas)))
         self.metrics = make_metrics(self.gammas, self.contracts)
 
-    def evaluate_all(self, forecasts: Iterable[object], problems: Iterable[object]) -> Results:
-        """Score the forecasts of the problems; the docstring of `forecasteval.prophet` describes
-        their fields.
+    def evaluate_all(
+        self, forecasts: Iterable[object], problems: Iterable[object]
+    ) -> Results:
+        """Score the forecasts of the problems; the docstring of `forecasteval.prophet`
+        describes their fields.
 
-        Plain Python values, None where a metric does not apply, the same for any order of the
-        input; docs/python.md explains the main keys. The weights of events count in every mean, not
-        in the models. Raises InputError if no forecast can be scored; anything less is counted in
-        "excluded".
+        Plain Python values, None where a metric does not apply, the same for any order
+        of the input; docs/python.md explains the main keys. The weights of events count
+        in every mean, not in the models. Raises InputError if no forecast can be
+        scored; anything less is counted in "excluded".
         """
         return self.evaluate(
             ForecastData(
@@ -259,8 +292,8 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
         )
 
     def read(self, files: Files) -> ForecastData:
-        """Read the forecasts of one file, or of several as one set, and what came true: from their
-        dataset, or from themselves.
+        """Read the forecasts of one file, or of several as one set, and what came true:
+        from their dataset, or from themselves.
         """
         paths, datasets = sorted(files.predictions), files.datasets
         where = str(files.path)
@@ -301,11 +334,15 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             options["horizon"] = self.horizon
         if self.max_spread is not None:
             options["max_spread"] = self.max_spread
-        return {"evaluator": f"Prophet Arena {__version__}", "gammas": list(self.gammas), **options}
+        return {
+            "evaluator": f"Prophet Arena {__version__}",
+            "gammas": list(self.gammas),
+            **options,
+        }
 
     def score(self, data: ForecastData) -> tuple[ForecastScores, Models]:
-        """Score the forecasts that count, of the events that have any; InputError if there are
-        none.
+        """Score the forecasts that count, of the events that have any; InputError if
+        there are none.
         """
         horizons = list(filter(None, self.horizon.split(",")))
         choice = Choice(self.late, self.prices, horizons, self.max_spread)
@@ -326,7 +363,9 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
     def summarise(
         self, scores: tuple[ForecastScores, Models], data: ForecastData
     ) -> dict[str, object]:
-        """Make every forecaster's record, and what all forecasts say of events and metrics."""
+        """Make every forecaster's record, and what all forecasts say of
+        events and metrics.
+        """
         everything, models = scores
         scored, *_ = everything.split()
         events, names, notes = scored.events, scored.forecasts.names, data.notes
@@ -347,11 +386,15 @@ class ProphetArenaEvaluator(Evaluator[ForecastData, tuple[ForecastScores, Models
             if records[at]["n_events"] >= least and name not in unranked
         ]
         add_ranks(records, ranked, measures, self.metrics)
-        named = dict(zip(names, records, strict=False))  # the last records are the baselines'
+        # The last records are the baselines'
+        named = dict(zip(names, records, strict=False))
         forecasters = {names[at]: records[at] for at in ranked}
         provisional = {name: named[name] for name in named if name not in forecasters}
         by, why = choose_default_metric([records[at] for at in ranked], len(events.ids))
-        values = {metric.name: measures[metric.name, ""].values[ranked] for metric in self.metrics}
+        values = {
+            metric.name: measures[metric.name, ""].values[ranked]
+            for metric in self.metrics
+        }
         ranking = _make_ranking(forecasters, provisional, data.owners, unranked)
         baselines = dict(zip(BASELINES, records[-len(BASELINES) :], strict=True))
         standings: details.Standings = {
@@ -392,11 +435,18 @@ def _make_ranking(
     files: Mapping[str, str],
     unranked: Mapping[str, int],
 ) -> list[dict[str, object]]:
-    """Make the rows for a leaderboard of many files: those with a rank, then the others by name."""
+    """Make the rows for a leaderboard of many files: those with a rank, then the
+    others by name.
+    """
     metric = "adjusted_brier"
     rows: list[dict[str, Any]] = []
     for name, record in {**forecasters, **provisional}.items():
-        row = {"name": name, "metric": metric, "score": record[metric], "n": record["n_events"]}
+        row = {
+            "name": name,
+            "metric": metric,
+            "score": record[metric],
+            "n": record["n_events"],
+        }
         for key in ("rank", "interval", "rank_interval"):
             row[key] = record.get(f"{metric}_{key}")
         row["file"] = files[name]
@@ -409,19 +459,27 @@ def _make_ranking(
 
 
 def _note_runs(records: Mapping[str, JsonObject], notes: DataNotes) -> None:
-    """Note who has several runs, and whose runs lack events that others of them have."""
+    """Note who has several runs, and whose runs lack events that
+    others of them have.
+    """
     counts, lacking = list[str](), list[str]()
     for name, row in records.items():
         if row.get("n_runs", 1) > 1:
             counts.append(f"{name}, {row['n_runs']}")
             if row["missing_runs"]:
                 lacking.append(f"{name}, {row['missing_runs']}")
-    notes.warn("forecasters of several runs, whose scores are means of the runs'", counts)
-    notes.warn("forecasters with events that not every run of theirs forecasts", lacking)
+    notes.warn(
+        "forecasters of several runs, whose scores are means of the runs'", counts
+    )
+    notes.warn(
+        "forecasters with events that not every run of theirs forecasts", lacking
+    )
 
 
 def _note_sums(scored: ForecastScores, notes: DataNotes) -> dict[str, int]:
-    """Note sums of probabilities that are not 1; the doubtful events and how often they are."""
+    """Note sums of probabilities that are not 1; the doubtful events and how
+    often they are.
+    """
     ids, forecasts = scored.events.ids, scored.runs
     normalised, odd, empty = odd_sums(scored.events, forecasts)
     text = f"probabilities that sum to 0, counted as uniform for {_FOUR}"
@@ -430,7 +488,10 @@ def _note_sums(scored: ForecastScores, notes: DataNotes) -> dict[str, int]:
     forecasts.note(notes, "", text, normalised, ids)
     which, counts = np.unique(forecasts.event[odd], return_counts=True)
     doubtful = dict(zip(ids[which], counts.tolist(), strict=True))
-    text = "doubtful event, probabilities of its exclusive options sum to less than 0.8 or more"
+    text = (
+        "doubtful event, probabilities of its exclusive options sum to less than "
+        "0.8 or more"
+    )
     named = [f"{name} in {count}" for name, count in doubtful.items()]
     notes.warn(f"{text} than 1.25", named)
     return doubtful

@@ -1,4 +1,6 @@
-"""Problems as arrays: options, winners, whether an event is exclusive; the mistakes in them."""
+"""Problems as arrays: options, winners, whether an event is exclusive; the
+mistakes in them.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +42,12 @@ _COLUMNS_BY_OPTION: Final = ("option", "outcome", "q", "bid")
 
 
 class Events(NamedTuple):
-    """Events in the order of their ids; option by option `option`, `outcome`, q and bid: name, 1 or
-    0, prices.
+    """Events in the order of their ids; option by option `option`, `outcome`, q and
+    bid: name, 1 or 0, prices.
 
-    The options of event e stand at offsets[e]:offsets[e + 1]. q and bid are the asking and the bid
-    prices, nan where the problem gives none. Events of one `series` are one cluster; "" is a
-    separate cluster.
+    The options of event e stand at offsets[e]:offsets[e + 1]. q and bid are the asking
+    and the bid prices, nan where the problem gives none. Events of one `series` are one
+    cluster; "" is a separate cluster.
     """
 
     ids: Names
@@ -67,7 +69,9 @@ class Events(NamedTuple):
         return np.append(0, np.cumsum(self.sizes))
 
     def slots(self, event: Ints) -> Ints:
-        """List where in `outcome` the options of some events stand, one event after the other."""
+        """List where in `outcome` the options of some events stand, one event
+        after the other.
+        """
         return positions(self.offsets[event], self.sizes[event])
 
     def select(self, events: Ints) -> Events:
@@ -80,13 +84,17 @@ class Events(NamedTuple):
     def cluster_names(self) -> list[str]:
         """Name each event's cluster: its series, or the event itself."""
         pairs = zip(self.ids, self.series, strict=True)
-        return [f"series {series}" if series else f"event {name}" for name, series in pairs]
+        return [
+            f"series {series}" if series else f"event {name}" for name, series in pairs
+        ]
 
     def clusters(self) -> Ints:
         """Number each event's cluster, from 0 without gaps."""
         numbers: dict[str, int] = {}
         names = self.cluster_names()
-        return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+        return np.array(
+            [numbers.setdefault(name, len(numbers)) for name in names], np.int64
+        )
 
     def classes(self) -> dict[str, int]:
         """Count how many events are exclusive, and why the others are not."""
@@ -106,13 +114,21 @@ class Events(NamedTuple):
 _NO_ID: Final = "no object with 'problem_id'"
 _FIELDS: Final = frozenset(
     {
-        *("problem_id", "options", "correct_answer", "correct_option_idx", "exclusive", "weight"),
+        *(
+            "problem_id",
+            "options",
+            "correct_answer",
+            "correct_option_idx",
+            "exclusive",
+            "weight",
+        ),
         *("odds", "bids", "series"),
     }
 )
 
 
-_OURS: Final = {*_FIELDS, "category", "title"}  # which an item has in another form, or not at all
+# Which an item has in another form, or not at all
+_OURS: Final = {*_FIELDS, "category", "title"}
 
 
 class Problem:
@@ -143,7 +159,9 @@ class Problem:
         closing = _find_closing_time(record)
         self.closed, self._time_fault = parse_time(closing, is_end=True)
 
-        self.fault = self._find_fault(record) or unclear or _check_fields(record, self.weight)
+        self.fault = (
+            self._find_fault(record) or unclear or _check_fields(record, self.weight)
+        )
         self.odd = [*self._list_oddities(record)]
         self.cell = ""
         if isinstance(record, Refusal):
@@ -184,7 +202,10 @@ class Problem:
         if self._time_fault == NO_TIME:
             yield f"closing time {NO_TIME}, treated as unknown"
         if record.get("exclusive") is True and sum(self.won) != 1:
-            yield "declared exclusive without exactly one winner, taken as separate markets"
+            yield (
+                "declared exclusive without exactly one winner, "
+                "taken as separate markets"
+            )
 
 
 def read_problems(records: Iterable[object]) -> Iterator[Problem]:
@@ -222,13 +243,17 @@ def _check_fields(record: JsonObject, weight: float) -> str:
 
 
 def _parse_winners(record: JsonObject, options: Sequence[str]) -> tuple[set[int], str]:
-    """Find the winners' positions (one, several, or none), or why there is no saying which."""
+    """Find the winners' positions (one, several, or none), or why there is
+    no saying which.
+    """
     answer, index = record.get("correct_answer"), record.get("correct_option_idx")
     readings = []
     is_blank = answer is None or (isinstance(answer, str) and not answer.strip())
     if not is_blank:
         folded = [name.strip().casefold() for name in options]
-        readings.append({_find_option(parse_id(text), options, folded) for text in as_list(answer)})
+        readings.append(
+            {_find_option(parse_id(text), options, folded) for text in as_list(answer)}
+        )
     if index is not None:
         places = set(map(parse_number, as_list(index)))
         if len(options) in places:
@@ -265,12 +290,14 @@ def _find_option(text: str, options: Sequence[str], folded: Sequence[str]) -> in
 def choose_problems(
     problems: Loaded, notes: DataNotes
 ) -> tuple[list[Problem], dict[str, int | str]]:
-    """Choose the usable problems. By id of every problem there is its place among them, or why a
-    forecast of it does not count.
+    """Choose the usable problems. By id of every problem there is its place among them,
+    or why a forecast of it does not count.
     """
     by_id = group_by(read_problems(problems), attrgetter("id"))
     for problem in by_id.pop("", ()):
-        notes.exclude("event", problem.cell or problem.fault, [problems.place(problem.number)])
+        notes.exclude(
+            "event", problem.cell or problem.fault, [problems.place(problem.number)]
+        )
     source = str(problems.path)
     usable: list[Problem] = []
     places: dict[str, int | str] = {}
@@ -293,15 +320,17 @@ def choose_problems(
             notes.exclude("event", fault, [name] * len(repeated))
             notes.fail_event(source, fault, name, problem.cell)
         notes.faults[source][""] += fault not in STATE_FAULTS | {NO_OUTCOME}
-    from_one = [problem.id for problem, *_ in by_id.values() if problem.fault == FROM_ONE]
+    from_one = [
+        problem.id for problem, *_ in by_id.values() if problem.fault == FROM_ONE
+    ]
     if not any(problem.won[0] for problem in usable):
         require_count_from_0(source, from_one)
     return usable, places
 
 
 def require_count_from_0(source: str, from_one: Collection[str]) -> None:
-    """Raise InputError for events whose index is the number of their options, in a file without the
-    index 0: all other winners would be the option behind the true one.
+    """Raise InputError for events whose index is the number of their options, in a file
+    without the index 0: all other winners would be the option behind the true one.
     """
     if from_one:
         where = f"{source}: correct_option_idx"
@@ -317,13 +346,21 @@ def make_events(problems: Sequence[Problem], notes: DataNotes) -> Events:
         name: np.array([getattr(problem, name) for problem in problems], kind)
         for name, kind in _FIELD_TYPES.items()
     }
-    odds, bids = ([getattr(problem, name) for problem in problems] for name in ("odds", "bids"))
+    odds, bids = (
+        [getattr(problem, name) for problem in problems] for name in ("odds", "bids")
+    )
     q, bid, bad = parse_prices(odds, bids, sizes)
     for text, where in bad.items():
         notes.warn(f"problem: {text}", ids[where])
     series = fields["series"]
     if series.any():
-        notes.warn("events without a series, each a cluster of its own", ids[series == ""])
-    option = np.array([name for problem in problems for name in problem.options], object)
+        notes.warn(
+            "events without a series, each a cluster of its own", ids[series == ""]
+        )
+    option = np.array(
+        [name for problem in problems for name in problem.options], object
+    )
     outcome = np.array([won for problem in problems for won in problem.won], float)
-    return Events(ids=ids, sizes=sizes, option=option, outcome=outcome, q=q, bid=bid, **fields)
+    return Events(
+        ids=ids, sizes=sizes, option=option, outcome=outcome, q=q, bid=bid, **fields
+    )

@@ -1,5 +1,5 @@
-"""Single fields of a record, read strictly; and notes: what was left out and what is odd, nothing
-unseen.
+"""Single fields of a record, read strictly; and notes: what was left out and what is
+odd, nothing unseen.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ BAD_PROBABILITY: Final = "probabilities must be numbers in [0, 1]"
 
 
 class Refusal(dict[str, Any]):
-    """Stands where a row of a file gives no problem or no forecast: its ids, the reason, and the
-    cell that is the reason.
+    """Stands where a row of a file gives no problem or no forecast: its ids, the
+    reason, and the cell that is the reason.
     """
 
     def __init__(self, reason: str, cell: str = "", **ids: str) -> None:
@@ -40,8 +40,8 @@ class Refusal(dict[str, Any]):
 
 
 class Exclusion(TypedDict):
-    """How many events or forecasts were left out for a reason, and which; `example`: the reason
-    with a cell, and what to write there.
+    """How many events or forecasts were left out for a reason, and which; `example`:
+    the reason with a cell, and what to write there.
     """
 
     what: str
@@ -67,14 +67,16 @@ Named = str | Label  # an event, or a forecast
 
 
 class DataNotes:
-    """Counts by reason what is left out and what is odd, with names of records. `lines` are
-    warnings that stand for themselves.
+    """Counts by reason what is left out and what is odd, with names of records. `lines`
+    are warnings that stand for themselves.
 
-    `pending`: how many events have no outcome yet, and forecasts of them. `examples`: of a reason
-    the first by name of what was left out, and the cell that is the reason. `faults`: by file how
-    many events cannot be used, by reason, and under "" how many there are. `losses`: the forecasts
-    that are not scored. `untimed`: the files of which no forecast has a time. `min_p`, `max_p`: the
-    least and the largest of all probabilities.
+    `pending`: how many events have no outcome yet, and forecasts of them.
+        `examples`: of a reason
+    the first by name of what was left out, and the cell that is the reason. `faults`:
+    by file how many events cannot be used, by reason, and under "" how many there are.
+    `losses`: the forecasts that are not scored. `untimed`: the files of which no
+    forecast has a time. `min_p`, `max_p`: the least and the largest of all
+    probabilities.
     """
 
     def __init__(self) -> None:
@@ -95,7 +97,9 @@ class DataNotes:
         self.show_example(reason, name, cell)
 
     def lose(self, source: str, reason: str, label: Label, cell: str = "") -> None:
-        """Count a forecast of a file as not scored, with the cell that is the reason."""
+        """Count a forecast of a file as not scored, with the cell that
+        is the reason.
+        """
         self.exclude("forecast", reason, [label])
         self.losses.add(source, label.forecaster, reason, label.event)
         self.show_example(reason, str(label), cell)
@@ -107,17 +111,22 @@ class DataNotes:
             self.examples[reason] = min(example, self.examples.get(reason, example))
 
     def find_useless(self, counts: Sequence[Lost]) -> dict[str, InputError]:
-        """Find the files that are misread: most of whose events, or of whose forecasters' forecasts
-        are lost for one reason. Which forecasts it costs may depend on outcomes.
+        """Find the files that are misread: most of whose events, or of whose
+        forecasters' forecasts are lost for one reason. Which forecasts it costs may
+        depend on outcomes.
         """
         errors = {}
         for source, faults in self.faults.items():
             total = faults.pop("")
             for reason, count in faults.items():
                 if 2 * count > total and reason not in STATE_FAULTS:
-                    errors[source] = self._refuse(source, f"{count} of {total} events", reason)
+                    errors[source] = self._refuse(
+                        source, f"{count} of {total} events", reason
+                    )
         for source, reason, count, total in find_misread(counts):
-            errors[source] = self._refuse(source, f"{count} of {total} forecasts", reason)
+            errors[source] = self._refuse(
+                source, f"{count} of {total} forecasts", reason
+            )
         return errors
 
     def _refuse(self, source: str, what: str, reason: str) -> InputError:
@@ -147,7 +156,9 @@ class DataNotes:
     def exclude(
         self, what: str, reason: str, names: Iterable[Named], count: int | None = None
     ) -> None:
-        """Count an "event" or a "forecast" as left out; `count`: how many, if not all are named."""
+        """Count an "event" or a "forecast" as left out; `count`: how many, if not
+        all are named.
+        """
         listed = [*names]
         if count is None:
             count = len(listed)
@@ -159,8 +170,8 @@ class DataNotes:
         self.exclude("", text, names, count)
 
     def excluded(self) -> list[Exclusion]:
-        """List names in order, so that the order of the input shows nowhere; of forecasts the first
-        hundred.
+        """List names in order, so that the order of the input shows nowhere; of
+        forecasts the first hundred.
         """
         entries = []
         for what, reason, count, names in self._list():
@@ -226,10 +237,11 @@ def _advise(reason: str, cell: str, is_beyond_both: bool) -> str:
 def parse_prices(
     odds: Sequence[object], bids: Sequence[object], sizes: Ints
 ) -> tuple[Floats, Floats, dict[str, Bools]]:
-    """Asking and bid prices option after option, nan where there are none; by warning what is not
-    used.
+    """Asking and bid prices option after option, nan where there are none; by warning
+    what is not used.
 
-    odds, bids: by forecast a list with a price per option, or None. Odds lie in (0, 1], bids in [0,
+    odds, bids: by forecast a list with a price per option, or None. Odds lie in (0,
+        1], bids in [0,
     odds].
     """
     q, bid = _parse_lists(odds, sizes), _parse_lists(bids, sizes)
@@ -242,7 +254,8 @@ def parse_prices(
     has_bad_odds = ~q_is_good & _are_given(odds) & ~in_cents
     has_bad_bids = ~bid_is_good & _are_given(bids) & ~in_cents
     warnings = {
-        "odds are all above 1, not used: write cents / 100, or 1 / decimal odds": in_cents,
+        "odds are all above 1, not used: write cents / 100, or 1 / decimal "
+        "odds": in_cents,
         "odds are not a number in (0, 1] for every option, not used": has_bad_odds,
         "bids are not a number in [0, odds] for every option, not used": has_bad_bids,
     }

@@ -1,4 +1,6 @@
-"""Forecasts at a common time before their events close: who forecasts later knows more."""
+"""Forecasts at a common time before their events close: who forecasts
+later knows more.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from .times import HOUR, to_seconds
 
 
 class HorizonRow(TypedDict):
-    """The forecasts at a horizon, and the scores of every forecaster and baseline there."""
+    """The forecasts at a horizon, and the scores of every forecaster and
+    baseline there.
+    """
 
     horizon: str
     hours: float
@@ -61,8 +65,8 @@ def summarise_horizon(
 
 
 def find_leader(row: Mapping[str, Any], ranked: Mapping[str, object]) -> str:
-    """Find the forecaster of the best adjusted Brier score among those who are ranked; "" without
-    any.
+    """Find the forecaster of the best adjusted Brier score among those who are ranked;
+    "" without any.
     """
     scores = {
         name: record["adjusted_brier"]

@@ -1,5 +1,5 @@
-"""Item response theory: ability, difficulty and discrimination as the posterior mode of a
-two-parameter model.
+"""Item response theory: ability, difficulty and discrimination as the posterior mode of
+a two-parameter model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ class IrtFit(NamedTuple):
 
     ability_se: standard errors of θ - mean θ.
     log_likelihood, log_posterior: without and with the priors.
-    influence: problems × forecasters, what one more copy of the problem adds to θ - mean θ.
+    influence: problems × forecasters, what one more copy of the problem adds
+        to θ - mean θ.
     """
 
     ability: Floats
@@ -36,12 +37,13 @@ class IrtFit(NamedTuple):
 
 
 class Posterior(NamedTuple):
-    """The posterior of the two-parameter model; y: problems × forecasters, present: 1 or 0.
+    """The posterior of the two-parameter model; y: problems × forecasters,
+    present: 1 or 0.
 
-    Parameters x: θ (forecasters), α = ln a and b (problems), μ. Answer: π = σ(η), η = a(θ - b),
-    ln-likelihood y ln π + (1 - y) ln(1 - π). With r = y - π and w = π(1 - π), minus the Hessian has
-    per answer θθ a²w, θα aηw - ar, θb -a²w, αα η²w - rη, αb ar - aηw, bb a²w; Fisher's information
-    drops the terms with r.
+    Parameters x: θ (forecasters), α = ln a and b (problems), μ. Answer: π = σ(η), η =
+    a(θ - b), ln-likelihood y ln π + (1 - y) ln(1 - π). With r = y - π and w = π(1 - π),
+    minus the Hessian has per answer θθ a²w, θα aηw - ar, θb -a²w, αα η²w - rη, αb ar -
+    aηw, bb a²w; Fisher's information drops the terms with r.
     """
 
     y: Floats
@@ -53,7 +55,9 @@ class Posterior(NamedTuple):
         return theta, alpha, b, float(x[-1])
 
     def terms(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Compute a of every problem; η, r and w of every answer, r and w 0 where there is none."""
+        """Compute a of every problem; η, r and w of every answer, r and w 0 where
+        there is none.
+        """
         theta, alpha, b, _ = self.split(x)
         a = np.exp(alpha)[:, None]
         eta = a * (theta - b[:, None])
@@ -83,7 +87,9 @@ class Posterior(NamedTuple):
         return np.concatenate([by_theta, by_alpha, by_b, [by_mu]])
 
     def curvature(self, x: Floats) -> Curvature:
-        """Compute minus the Hessian; Fisher's information where that is not positive definite."""
+        """Compute minus the Hessian; Fisher's information where that is not
+        positive definite.
+        """
         a, eta, r, w = self.terms(x)
         try:
             return Curvature(a, eta, r, w)
@@ -92,8 +98,8 @@ class Posterior(NamedTuple):
 
 
 class Curvature:
-    """A matrix to be inverted by elimination of the problems' 2×2 blocks (α, b). What remains are
-    the top parameters, θ and μ.
+    """A matrix to be inverted by elimination of the problems' 2×2 blocks (α, b). What
+    remains are the top parameters, θ and μ.
 
     Raises LinAlgError unless it is positive definite.
     """
@@ -124,7 +130,9 @@ class Curvature:
         return np.asarray(cho_solve(self.top, right))
 
     def _solve_blocks(self, right: Floats) -> Floats:
-        """Solve the 2×2 blocks for the rows of `right`, each α of all problems and b of all."""
+        """Solve the 2×2 blocks for the rows of `right`, each α of all
+        problems and b of all.
+        """
         a, b = np.split(right, 2, axis=-1)
         of_alpha = (self.bb * a - self.ab * b) / self.determinant
         of_b = (self.aa * b - self.ab * a) / self.determinant
@@ -143,23 +151,29 @@ class Curvature:
 def fit_irt(
     forecaster: ArrayLike, problem: ArrayLike, y: ArrayLike, max_iterations: int = 200
 ) -> IrtFit:
-    """Fit the two-parameter item response model of continuous responses, y ≈ σ(a_j (θ_i - b_j)).
+    """Fit the two-parameter item response model of continuous responses, y ≈
+    σ(a_j (θ_i - b_j)).
 
     The fit is its posterior mode, the maximum of
 
         Σ y ln π + (1 - y) ln(1 - π)
 
-    with priors θ ~ N(0, 1), ln a ~ N(0, ½²), b ~ N(μ, 2²), μ free (so Σθ = 0), by Newton's method,
-    damped by halving; where minus the Hessian is not positive definite, by Fisher's information.
-    Converged: gradient max-norm ≤ 1e-8 · max(1, N/1000). Binary y gives the classical 2PL.
+    with priors θ ~ N(0, 1), ln a ~ N(0, ½²), b ~ N(μ, 2²), μ free (so Σθ = 0), by
+    Newton's method, damped by halving; where minus the Hessian is not positive
+    definite, by Fisher's information. Converged: gradient max-norm ≤ 1e-8 · max(1,
+    N/1000). Binary y gives the classical 2PL.
 
-    The standard errors are those of θ_i - mean θ, from the sandwich H⁻¹ (Σ_j s_j s_j') H⁻¹ · n/(n -
-    1) with the scores s_j of the problems, whose α and b are eliminated; nan for one problem. The
-    inverse Hessian alone would take each y for one trial, and holds the error of the mean of all,
-    which never shrinks below 1/√forecasters.
+    The standard errors are those of θ_i - mean θ, from the sandwich H⁻¹ (Σ_j s_j
+    s_j') H⁻¹ · n/(n -
+    1) with the scores s_j of the problems, whose α and b are eliminated; nan for
+        one problem. The
+    inverse Hessian alone would take each y for one trial, and holds the error of the
+    mean of all, which never shrinks below 1/√forecasters.
 
-    forecaster, problem: N integers from 0, every number used; y: N responses in [0, 1]. Raises
-    InputError: no observation, lengths that differ, y outside [0, 1]. Source: Bo et al. (2017),
+    forecaster, problem: N integers from 0, every number used; y: N responses in
+        [0, 1]. Raises
+    InputError: no observation, lengths that differ, y outside [0, 1]. Source: Bo
+        et al. (2017),
     simplified; sandwich: White (1982).
     """
     model = Posterior(*answer_table("fit_irt", forecaster, problem, "y", y))
@@ -178,8 +192,9 @@ def fit_irt(
     log_likelihood, log_prior = model.values(x)
     theta, alpha, b, mu = model.split(x)
     a, _, r, _ = model.terms(x)
-    # At the mode a problem's derivatives by its α and b are 0: those by θ and μ remain. Σθ = 0
-    # whatever the problems are, so that what moves θ moves θ - mean θ by as much.
+    # At the mode a problem's derivatives by its α and b are 0: those by θ and μ remain.
+    # Σθ = 0 whatever the problems are, so that what moves θ moves θ - mean
+    # θ by as much.
     scores = np.vstack([(a * r).T, (b - mu) / B_VARIANCE])
     influence = model.curvature(x).solve_top(scores)[:-1].T
     factor = problems / (problems - 1) if problems > 1 else np.nan

@@ -26,7 +26,9 @@ from .columns import ROLES
 from .fields import NUMERIC, SHARE
 from .sheets import Sheet
 
-_NO_OPTION_TYPES: Final = frozenset({"numeric", "number", "date", "discrete", "continuous"})
+_NO_OPTION_TYPES: Final = frozenset(
+    {"numeric", "number", "date", "discrete", "continuous"}
+)
 _MARKET_NAMES: Final = ("market", "option", "outcome", "name", "label")
 _ROUNDING: Final = 0.0101  # of a sum of two rounded to hundredths
 _SUM: Final = "probabilities of Yes and No do not add up to 1"
@@ -38,7 +40,8 @@ NOT_WINNER: Final = "a winner is not among the options"
 
 # What a row says of an option's result: whether it won, or other words; "" for nothing.
 Word = bool | str
-Part = tuple[str, object, Word, object, object]  # option, probability, result, price, bid
+# Option, probability, result, price, bid
+Part = tuple[str, object, Word, object, object]
 
 
 class Line(NamedTuple):
@@ -67,7 +70,9 @@ class Line(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The cells of a row by their roles, "" where it has none; `result` is that of `won`, too."""
+    """The cells of a row by their roles, "" where it has none; `result` is that
+    of `won`, too.
+    """
 
     option: Any
     options: Any
@@ -124,7 +129,11 @@ def _read_line(line: Line, cells: Cells) -> Line:
 
 
 def _read_option(line: Line, cells: Cells) -> Line:
-    option, p, word = as_text(cells.option), _read_p(cells.probability), fold_word(cells.result)
+    option, p, word = (
+        as_text(cells.option),
+        _read_p(cells.probability),
+        fold_word(cells.result),
+    )
     part = option, p, word, cells.price, cells.bid
     return Line(line.sheet, line.row, (part,), is_flag=False)
 
@@ -132,7 +141,8 @@ def _read_option(line: Line, cells: Cells) -> Line:
 def _read_question(line: Line, cells: Cells) -> Line:
     """Read a row with the probability of Yes, and No as its complement.
 
-    No costs 1 less the bid for Yes (without one, its price), and is bid for 1 less the price.
+    No costs 1 less the bid for Yes (without one, its price), and is bid for 1
+    less the price.
     """
     p, no, price, bid = cells.probability, cells.no, cells.price, cells.bid
     word, fault = _read_result(str(cells.result))
@@ -157,7 +167,9 @@ def _read_question(line: Line, cells: Cells) -> Line:
 
 
 def _read_list(line: Line, cells: Cells) -> Line:
-    """Read a row with the probabilities of all options, or with a question and its options."""
+    """Read a row with the probabilities of all options, or with a question
+    and its options.
+    """
     given = _read_probabilities(cells.probabilities)
     outcome, markets = parse_literal(cells.result), parse_literal(cells.markets)
     if cells.markets != "" and not (isinstance(markets, dict) and markets):
@@ -188,28 +200,36 @@ def _read_prices(
     """Read asking price and bid of each option; those of a market are cents."""
     if isinstance(markets, dict):
         return {name: _read_market(markets[name]) for name in names}
-    asks, bids = (_by_name(names, parse_literal(cell)) for cell in (cells.price, cells.bid))
+    asks, bids = (
+        _by_name(names, parse_literal(cell)) for cell in (cells.price, cells.bid)
+    )
     return {name: (asks.get(name, ""), bids.get(name, "")) for name in names}
 
 
 def _read_market(side: object) -> tuple[object, object]:
-    """Read ask and bid of Yes of an option; a No that is offered at 40 is a Yes that is bid 60."""
+    """Read ask and bid of Yes of an option; a No that is offered at 40 is a Yes
+    that is bid 60.
+    """
     if not isinstance(side, dict):
         return math.nan, math.nan
-    ask, bid, no_ask = (parse_number(side.get(key)) for key in ("yes_ask", "yes_bid", "no_ask"))
+    ask, bid, no_ask = (
+        parse_number(side.get(key)) for key in ("yes_ask", "yes_bid", "no_ask")
+    )
     if math.isnan(bid):
         bid = 100 - no_ask
     return ask / 100, bid / 100
 
 
 def _list_options(*sources: object) -> list[str]:
-    """List the options that the first of some sources names: objects by option, or, as the second
-    one, a list.
+    """List the options that the first of some sources names: objects by option, or, as
+    the second one, a list.
     """
     markets, listed, *objects = sources
     if isinstance(listed, list) and not isinstance(markets, dict):
         return list(map(parse_id, listed))
-    by_option = next((value for value in (markets, *objects) if isinstance(value, dict)), {})
+    by_option = next(
+        (value for value in (markets, *objects) if isinstance(value, dict)), {}
+    )
     return [*by_option]
 
 
@@ -223,7 +243,9 @@ def _by_name(names: Sequence[str], value: object) -> Mapping[str, object]:
 
 
 def _read_p(value: object) -> object:
-    """Read a probability, so that 0.8 and 0.80 are one; what is no number comes as it is."""
+    """Read a probability, so that 0.8 and 0.80 are one; what is no number
+    comes as it is.
+    """
     number = parse_number(value)
     if math.isnan(number):
         return value
@@ -237,7 +259,9 @@ def fold_word(value: object) -> Word:
 
 @lru_cache(maxsize=1 << 10)
 def _read_result(text: str) -> tuple[Word, str]:
-    """Read whether a question came true, "" if nobody knows yet; or why there is no saying."""
+    """Read whether a question came true, "" if nobody knows yet; or why
+    there is no saying.
+    """
     word = text.casefold()
     if word in FLAGS:
         return FLAGS[word], ""
@@ -252,7 +276,9 @@ def _read_result(text: str) -> tuple[Word, str]:
     return "", NO_RESULT
 
 
-def _read_words(names: Sequence[str], cells: Cells, outcome: object) -> tuple[dict[str, Word], str]:
+def _read_words(
+    names: Sequence[str], cells: Cells, outcome: object
+) -> tuple[dict[str, Word], str]:
     """Read what a row says of each option's result, or why there is no saying.
 
     outcome: its result, if that is a list or an object.
@@ -264,7 +290,9 @@ def _read_words(names: Sequence[str], cells: Cells, outcome: object) -> tuple[di
             return words, NOT_WINNER
         return words, ""
     if cells.index != "":
-        places = list(map(parse_number, as_list(parse_literal(cells.index) or cells.index)))
+        places = list(
+            map(parse_number, as_list(parse_literal(cells.index) or cells.index))
+        )
         words = {name: at in places for at, name in enumerate(names)}
         return words, FROM_ONE if len(names) in places else ""
     folded = [name.casefold() for name in names]
@@ -280,7 +308,9 @@ def _read_words(names: Sequence[str], cells: Cells, outcome: object) -> tuple[di
 
 
 def _read_probabilities(value: object) -> list[Any] | dict[str, Any] | None:
-    """Read probabilities by place or by option; None of anything else, and of an option twice."""
+    """Read probabilities by place or by option; None of anything else, and of
+    an option twice.
+    """
     said = parse_literal(value)
     if isinstance(said, dict) and isinstance(said.get("probabilities"), list | dict):
         said = said["probabilities"]
@@ -295,5 +325,7 @@ def _read_probabilities(value: object) -> list[Any] | dict[str, Any] | None:
         name = next((str(row[key]) for key in _MARKET_NAMES if key in row), "")
         if name in by_name:
             return None
-        by_name[name] = next((row[key] for key in ROLES["probability"] if key in row), None)
+        by_name[name] = next(
+            (row[key] for key in ROLES["probability"] if key in row), None
+        )
     return by_name

@@ -1,4 +1,6 @@
-"""Which forecasts are not scored, by forecaster and reason; whom that costs more than half."""
+"""Which forecasts are not scored, by forecaster and reason; whom that costs
+more than half.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,11 @@ AMBIGUOUS: Final = "several forecasts without a time that tells them apart"
 REPLACED: Final = "a later one of its forecaster counts"
 UNTIMED: Final = "without a time where others of its file have one, so late"
 FIRST_SEEN_LATE: Final = "first seen after its event had closed or had an outcome"
-# Reasons that are no misreading of a file: many of its forecasts may be lost for one of them.
-HARMLESS: Final = frozenset({EXCLUDED, UNKNOWN, LATE, REPLACED, UNTIMED, FIRST_SEEN_LATE})
+# Reasons that are no misreading of a file: many of its forecasts may be lost for
+# one of them.
+HARMLESS: Final = frozenset(
+    {EXCLUDED, UNKNOWN, LATE, REPLACED, UNTIMED, FIRST_SEEN_LATE}
+)
 
 
 class Name(NamedTuple):
@@ -37,14 +42,16 @@ class Lost(NamedTuple):
 
     def list_main_reasons(self) -> list[str]:
         """List the reasons for which it loses more than half of its forecasts."""
-        return [reason for reason, count in self.reasons.items() if self.loses_most(count)]
+        return [
+            reason for reason, count in self.reasons.items() if self.loses_most(count)
+        ]
 
 
 class Losses:
     """The forecasts of a board that are not scored.
 
-    Whatever a forecaster says of one event is one forecast: who revises it loses nothing. `paths`:
-    by name of the forecasters that count their file.
+    Whatever a forecaster says of one event is one forecast: who revises it loses
+    nothing. `paths`: by name of the forecasters that count their file.
     """
 
     def __init__(self) -> None:
@@ -57,7 +64,9 @@ class Losses:
         self._events[Name(path, username)][reason].add(event)
 
     def count(self, scored: Mapping[str, set[str]]) -> list[Lost]:
-        """Count what each forecaster lost; `scored`: by its name the events that it has."""
+        """Count what each forecaster lost; `scored`: by its name the
+        events that it has.
+        """
         return [
             self._count(Name(path, username), scored.get(username, set()))
             for username, path in self.paths.items()
@@ -73,8 +82,9 @@ class Losses:
 
 
 def find_misread(counts: Iterable[Lost]) -> Iterator[tuple[str, str, int, int]]:
-    """Find files that lose more than half of their forecasts for one reason, or of which more than
-    half of the forecasters do: the file, the reason, how many forecasts it costs of how many.
+    """Find files that lose more than half of their forecasts for one reason, or of
+    which more than half of the forecasters do: the file, the reason, how many forecasts
+    it costs of how many.
     """
     by_path = defaultdict[str, list[Lost]](list)
     for lost in counts:

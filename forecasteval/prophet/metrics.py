@@ -1,4 +1,6 @@
-"""The metrics of a board, each declared once; ranks by them, and how well these agree."""
+"""The metrics of a board, each declared once; ranks by them, and how
+well these agree.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,11 @@ class Metric(NamedTuple):
     """A number by which forecasters are ranked.
 
     bounds: the smallest and the largest value.
-    scope: the forecasts that it scores: "all", those of "exclusive" events, or those that are
-        "priced", too.
-    by_option: scores each option as if it won, from p, asking and bid prices and offsets; the
-        metric is the mean of the winners' scores. None: a model's estimate, or one number for all
-        probabilities together.
+    scope: the forecasts that it scores: "all", those of "exclusive" events, or those
+        that are "priced", too.
+    by_option: scores each option as if it won, from p, asking and bid prices and
+        offsets; the metric is the mean of the winners' scores. None: a model's
+        estimate, or one number for all probabilities together.
     is_relative: the mean score of the other forecasters of the event is subtracted.
     """
 
@@ -92,12 +94,14 @@ def _return_metric(gamma: float, contracts: str) -> Metric:
         return contract_payoffs(p, q, gamma, at, bids)
 
     text = f"{gamma:.12g}"
-    return Metric(f"return_{text}", f"Return {text}", True, (0, math.inf), "priced", payoffs)
+    return Metric(
+        f"return_{text}", f"Return {text}", True, (0, math.inf), "priced", payoffs
+    )
 
 
 def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metric, ...]:
-    """Make all metrics of a board, in the order of its columns; `contracts`: "yes", or "both" with
-    No.
+    """Make all metrics of a board, in the order of its columns; `contracts`: "yes", or
+    "both" with No.
     """
     log_bounds = (math.log(LOG_FLOOR), 0)
     # The smallest baseline score is that of two options; more options lose less.
@@ -106,7 +110,13 @@ def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metri
     peer_bounds = (-max_peer, max_peer)
     brier, log, spherical, baseline, peer = map(
         _without_prices,
-        (brier_by_option, log_by_option, spherical_by_option, baseline_by_option, peer_by_option),
+        (
+            brier_by_option,
+            log_by_option,
+            spherical_by_option,
+            baseline_by_option,
+            peer_by_option,
+        ),
     )
     returns = [_return_metric(gamma, contracts) for gamma in gammas]
     scope = "exclusive"
@@ -115,8 +125,12 @@ def make_metrics(gammas: Sequence[float], contracts: str = "yes") -> tuple[Metri
         Metric("adjusted_brier", "Adjusted Brier", False, (0, 1)),
         Metric("log", "Log", True, log_bounds, scope, log),
         Metric("spherical", "Spherical", True, (0, 1), scope, spherical),
-        Metric("baseline_score", "Baseline score", True, baseline_bounds, scope, baseline),
-        Metric("peer_score", "Peer score", True, peer_bounds, scope, peer, is_relative=True),
+        Metric(
+            "baseline_score", "Baseline score", True, baseline_bounds, scope, baseline
+        ),
+        Metric(
+            "peer_score", "Peer score", True, peer_bounds, scope, peer, is_relative=True
+        ),
         *returns,
         Metric("ece", "ECE", False, (0, 1)),
         Metric("ece_events", "ECE by event", False, (0, 1)),
@@ -144,7 +158,9 @@ def find_gamma(name: str) -> float | None:
 
 
 def rank_values(values: Floats) -> Ints:
-    """Rank values, 1 for the largest; equal ones share the better rank (`shared_ranks`)."""
+    """Rank values, 1 for the largest; equal ones share the better rank
+    (`shared_ranks`).
+    """
     order = np.argsort(-values, kind="stable")
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[order] = shared_ranks(values[order].tolist())
@@ -160,8 +176,8 @@ def rank_agreement(columns: Sequence[ArrayLike]) -> tuple[Floats, Floats]:
         columns: k arrays over the same forecasters, nan where one does not apply.
 
     Returns:
-        Two k × k matrices; nan for a pair with fewer than two such forecasters or with a column of
-        equal values.
+        Two k × k matrices; nan for a pair with fewer than two such forecasters or with
+        a column of equal values.
     """
     ranks = [np.array(column, dtype=float) for column in columns]
     for column in ranks:
@@ -193,8 +209,12 @@ Matrix = dict[str, dict[str, float | None]]  # by metric and metric
 
 
 def agreement_tables(columns: Mapping[str, ArrayLike]) -> dict[str, Matrix]:
-    """Make both matrices of `rank_agreement` by metric; 1 means that two metrics rank alike."""
-    better = [find_metric(name).sign * np.asarray(values) for name, values in columns.items()]
+    """Make both matrices of `rank_agreement` by metric; 1 means that two
+    metrics rank alike.
+    """
+    better = [
+        find_metric(name).sign * np.asarray(values) for name, values in columns.items()
+    ]
     spearman, kendall = (
         {
             name: dict(zip(columns, plain_values(row), strict=True))

@@ -1,5 +1,5 @@
-"""The models over all forecasters: Brier scores adjusted for difficulty, Bradley–Terry; the models
-of a board.
+"""The models over all forecasters: Brier scores adjusted for difficulty, Bradley–Terry;
+the models of a board.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from .fields import DataNotes
 from .irt import IrtFit, fit_irt
 from .score_table import ForecastScores
 
-FLAT: Final = 1e-6  # the largest derivative, per event, of a fit of Bradley–Terry that converged
+# The largest derivative, per event, of a fit of Bradley–Terry that converged
+FLAT: Final = 1e-6
 PRIOR: Final = 1.0  # of Bradley–Terry
 _TINY: Final = 1e-300
 _LISTED: Final = 5  # parts of the comparison graph that a note names
@@ -52,14 +53,15 @@ def fit_effects(
 
         y_ij = μ + α_i + δ_j + e, with Σα = Σwδ = 0 in every connected part
 
-    The score of a forecaster is μ + α_i: with full participation its mean, else the mean that it
-    would have had with the events of the others. Parts are what events connect: scores of different
-    parts do not compare. Errors follow from the influence of the events, as those of a mean do
-    (`estimates.clustered_errors`).
+    The score of a forecaster is μ + α_i: with full participation its mean, else the
+    mean that it would have had with the events of the others. Parts are what events
+    connect: scores of different parts do not compare. Errors follow from the influence
+    of the events, as those of a mean do (`estimates.clustered_errors`).
 
-    forecaster, event: N integers from 0, every number used; y: N values in [0, 1]; weight: of every
-    event, positive. Raises InputError as `fit_irt`. Source: the difficulty-adjusted Brier score of
-    ForecastBench (Karger et al., ICLR 2025).
+    forecaster, event: N integers from 0, every number used; y: N values in [0, 1];
+        weight: of every
+    event, positive. Raises InputError as `fit_irt`. Source: the difficulty-adjusted
+    Brier score of ForecastBench (Karger et al., ICLR 2025).
     """
     from scipy.linalg import cho_factor, cho_solve
 
@@ -91,12 +93,16 @@ def fit_effects(
 
 
 def connected_parts(present: Floats) -> tuple[Ints, Ints]:
-    """Number the part of every forecaster and event; shared events connect forecasters."""
+    """Number the part of every forecaster and event; shared events
+    connect forecasters.
+    """
     from scipy.sparse import bmat, csr_matrix
     from scipy.sparse.csgraph import connected_components
 
     links = csr_matrix(present)
-    label = connected_components(bmat([[None, links.T], [links, None]]), directed=False)[1]
+    label = connected_components(
+        bmat([[None, links.T], [links, None]]), directed=False
+    )[1]
     part, part_of_event = np.split(label, [links.shape[1]])
     return part, part_of_event
 
@@ -124,29 +130,32 @@ def check_prior(prior: float) -> float:
 def fit_bradley_terry(
     forecaster: ArrayLike, event: ArrayLike, p_winner: ArrayLike, prior: float = PRIOR
 ) -> BradleyTerryFit:
-    """Fit generalised Bradley–Terry: in every event the winning team, Σ_j θ_j p_jc, plays against
-    all who are present, Σ_j θ_j.
+    """Fit generalised Bradley–Terry: in every event the winning team, Σ_j θ_j p_jc,
+    plays against all who are present, Σ_j θ_j.
 
     The strengths maximise
 
         Σ_i ln(Σ_j θ_j p_jc / Σ_j θ_j) + prior · Σ_j ln(θ_j / Σθ)
 
-    over t = ln θ by L-BFGS. The prior is a gamma distribution of each strength, which makes the
-    shares of strength Dirichlet: as if for each forecaster there were `prior` more events with
-    everyone present whose winner only that one saw. Without it many strengths are 0 or have no
-    maximum, and `converged` is False as long as a strength that is nearly 0 could still move the
-    objective.
+    over t = ln θ by L-BFGS. The prior is a gamma distribution of each strength, which
+    makes the shares of strength Dirichlet: as if for each forecaster there were `prior`
+    more events with everyone present whose winner only that one saw. Without it many
+    strengths are 0 or have no maximum, and `converged` is False as long as a strength
+    that is nearly 0 could still move the objective.
 
-    forecaster, event: N integers from 0 without gaps; p_winner: the probability each gave the
-    event's winner, in [0, 1]. Events whose winner no forecaster expected are left out (`used`).
-    `log_likelihood` is without the prior, and `gradient_norm` the largest derivative by a ln θ,
-    with it. Raises InputError: no observation, lengths that differ, values outside [0, 1], a
-    negative prior. Source: Huang, Weng and Lin (2006); prior: Caron and Doucet, J. Comp. Graph.
-    Stat. 21 (2012) 174–196.
+    forecaster, event: N integers from 0 without gaps; p_winner: the
+        probability each gave the
+    event's winner, in [0, 1]. Events whose winner no forecaster expected are left out
+    (`used`). `log_likelihood` is without the prior, and `gradient_norm` the largest
+    derivative by a ln θ, with it. Raises InputError: no observation, lengths that
+    differ, values outside [0, 1], a negative prior. Source: Huang, Weng and Lin (2006);
+    prior: Caron and Doucet, J. Comp. Graph. Stat. 21 (2012) 174–196.
     """
     from scipy.optimize import minimize
 
-    given, present = answer_table("fit_bradley_terry", forecaster, event, "p_winner", p_winner)
+    given, present = answer_table(
+        "fit_bradley_terry", forecaster, event, "p_winner", p_winner
+    )
     prior = check_prior(prior)
     used = given.sum(axis=1) > 0
     given, present = given[used], present[used]
@@ -168,12 +177,21 @@ def fit_bradley_terry(
         gradient = theta * pull + prior * (1 - size * mass)
         return -float(value) / count, -gradient / count
 
-    options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-15, "gtol": 1e-9, "maxcor": 20}
-    optimum = minimize(objective, np.zeros(size), jac=True, method="L-BFGS-B", options=options)
+    options = {
+        "maxiter": 10_000,
+        "maxfun": 20_000,
+        "ftol": 1e-15,
+        "gtol": 1e-9,
+        "maxcor": 20,
+    }
+    optimum = minimize(
+        objective, np.zeros(size), jac=True, method="L-BFGS-B", options=options
+    )
     theta, winning, total = share(optimum.x)
     slopes = np.abs(optimum.jac)
     strength = theta / theta.mean()
-    # By ln θ everything is flat where θ is nearly 0: without a prior the slope by θ itself decides.
+    # By ln θ everything is flat where θ is nearly 0: without a prior the slope by θ
+    # itself decides.
     limit = FLAT * (1 if prior else np.minimum(strength, 1))
     is_flat = (slopes <= limit).all()
     log_likelihood = float(np.log(winning / total).sum())
@@ -201,7 +219,9 @@ class Fitted(NamedTuple, Generic[Fit]):
 
 
 class Models(NamedTuple):
-    """The fits (None where there are too few forecasters), and what results say of them."""
+    """The fits (None where there are too few forecasters), and what
+    results say of them.
+    """
 
     effects: Fitted[EffectsFit]
     irt: Fitted[IrtFit] | None
@@ -209,10 +229,14 @@ class Models(NamedTuple):
     fits: dict[str, dict[str, object] | None]
 
 
-def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataNotes) -> Models:
-    """Fit adjusted Brier, IRT and Bradley–Terry, as far as there are forecasters enough.
+def fit_models(
+    scored: ForecastScores, prior: float, response: str, notes: DataNotes
+) -> Models:
+    """Fit adjusted Brier, IRT and Bradley–Terry, as far as there are
+    forecasters enough.
 
-    response: IRT explains 1 - Brier ("brier"), or whether the winner had the largest probability
+    response: IRT explains 1 - Brier ("brier"), or whether the winner had the
+        largest probability
     ("correct"). prior: of Bradley–Terry.
     """
     names = scored.forecasts.names
@@ -223,14 +247,20 @@ def fit_models(scored: ForecastScores, prior: float, response: str, notes: DataN
     effects = Fitted(fit, np.arange(len(names)), np.arange(len(weight)))
     fits: dict[str, dict[str, object] | None] = {"irt": None, "bradley_terry": None}
     if len(names) < 2:
-        notes.lines.append("one forecaster only: no IRT, no Bradley–Terry, no rank agreement")
+        notes.lines.append(
+            "one forecaster only: no IRT, no Bradley–Terry, no rank agreement"
+        )
         return Models(effects, None, None, fits)
     parts = _note_parts(names, effects.fit.part, notes)
     right = scored.correct
     if response == "brier":
         right = 1 - np.clip(scored.brier, 0, 1)
     if irt := _fit("IRT", fit_irt, scored, right, notes):
-        more = {"log_posterior": irt.fit.log_posterior, "response": response, "parts": parts}
+        more = {
+            "log_posterior": irt.fit.log_posterior,
+            "response": response,
+            "parts": parts,
+        }
         fits["irt"] = _describe(irt.fit) | more
     strengths = partial(fit_bradley_terry, prior=prior)
     if pool := _fit("Bradley–Terry", strengths, scored, scored.p_winner, notes):
@@ -248,7 +278,9 @@ def _fit(
     values: Floats,
     notes: DataNotes,
 ) -> Fitted[Model] | None:
-    """Fit the forecasters and events that have a value, numbered again; None for one forecaster."""
+    """Fit the forecasters and events that have a value, numbered again; None for
+    one forecaster.
+    """
     has = ~np.isnan(values)
     forecasters, i = np.unique(scored.forecasts.forecaster[has], return_inverse=True)
     events, j = np.unique(scored.forecasts.event[has], return_inverse=True)
@@ -257,7 +289,9 @@ def _fit(
         return None
     fit = fit_model(i, j, values[has])
     if not fit.converged:
-        notes.lines.append(f"the fit of {name} has not converged: {fit.iterations} iterations")
+        notes.lines.append(
+            f"the fit of {name} has not converged: {fit.iterations} iterations"
+        )
     return Fitted(fit, forecasters, events)
 
 
@@ -271,8 +305,8 @@ def _describe(fit: IrtFit | BradleyTerryFit) -> dict[str, object]:
 
 
 def _note_parts(names: Sequence[str], label: Ints, notes: DataNotes) -> list[list[str]]:
-    """List the parts of the comparison graph of `names`, largest first, with a note; none if all
-    meet.
+    """List the parts of the comparison graph of `names`, largest first, with a note;
+    none if all meet.
     """
     groups = group_by(zip(label.tolist(), names, strict=True), itemgetter(0)).values()
     parts = [[name for _, name in group] for group in groups]

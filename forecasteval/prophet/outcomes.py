@@ -17,10 +17,16 @@ from .fields import NO_FLAG, NUMERIC, SHARE, DataNotes, Refusal
 from .lines import NO_RESULT, NOT_WINNER, PERCENT, Line, Word, fold_word
 from .times import parse_moment
 
-_TICKER: Final = re.compile(r"(?P<series>KX[A-Z0-9]+(?=-)|[A-Z][A-Z0-9]*(?=-\d\d[A-Z]{3}))")
+_TICKER: Final = re.compile(
+    r"(?P<series>KX[A-Z0-9]+(?=-)|[A-Z][A-Z0-9]*(?=-\d\d[A-Z]{3}))"
+)
 DIFFER: Final = "its rows differ in options or outcome"
-_NO_OPTION: Final = "its rows differ in outcome; if each is about an option, call that 'option'"
-_EITHER: Final = "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
+_NO_OPTION: Final = (
+    "its rows differ in outcome; if each is about an option, call that 'option'"
+)
+_EITHER: Final = (
+    "its outcome may be the name of an option, or 1 or 0 of each: call that 'won'"
+)
 _RESULT_FAULTS: Final = frozenset({NUMERIC, VOID, SHARE, NO_RESULT})
 _REST: Final = "that differs between the rows of an event, the"
 # By role of which one value of an event counts, what is said of several.
@@ -31,17 +37,20 @@ _DIFFERENCES: Final = {
     "exclusive": f"'exclusive' {_REST} first by name counts",
     "weight": f"weight {_REST} first by name counts",
 }
-UNORDERED: Final = "is_unordered"  # key of a problem whose options no list has in an order
+# Key of a problem whose options no list has in an order
+UNORDERED: Final = "is_unordered"
 _MAY_BE_BLANK: Final = frozenset({"series", "exclusive", "weight"})
 
-Words = dict[str, set[Word]]  # by option what rows say of the result: flags, or other words
+# By option what rows say of the result: flags, or other words
+Words = dict[str, set[Word]]
 
 
 def list_words(lines: Sequence[Line]) -> Words:
     """List what the rows of an event say of its result, by option.
 
-    Its options are what more than half of its forecasts have; of one with a result half is enough.
-    They are in the order of the list that a row has of them, by which others give probabilities.
+    Its options are what more than half of its forecasts have; of one with a result half
+    is enough. They are in the order of the list that a row has of them, by which others
+    give probabilities.
     """
     good = [line for line in lines if not line.fault]
     forecasts: dict[str, set[Hashable]] = {}
@@ -53,20 +62,24 @@ def list_words(lines: Sequence[Line]) -> Words:
     for of_option in words.values():
         of_option.discard("")
     total = len({line.forecast for line in good})
-    shares = {option: 2 * len(forecasts[option]) + bool(words[option]) for option in words}
+    shares = {
+        option: 2 * len(forecasts[option]) + bool(words[option]) for option in words
+    }
     listed: list[str] = []
     if "options" in lines[0].sheet.roles:
-        listed = min(([option for option, *_ in line.parts] for line in good), default=[])
+        listed = min(
+            ([option for option, *_ in line.parts] for line in good), default=[]
+        )
     ordered = dict.fromkeys([*listed, *sorted(words)])
     return {option: words[option] for option in ordered if shares[option] > total}
 
 
 def hold_flags(events: Iterable[Words], is_declared: bool) -> bool | None:
-    """Return whether the results of rows about options are flags of these, or the winner's name in
-    every row; None if neither has more events.
+    """Return whether the results of rows about options are flags of these, or the
+    winner's name in every row; None if neither has more events.
 
-    Flags differ between the options of an event, and are no other words. If a column `is_declared`
-    to hold flags, any flag is one.
+    Flags differ between the options of an event, and are no other words. If a column
+    `is_declared` to hold flags, any flag is one.
     """
     said = [set[Word]().union(*words.values()) for words in events]
     flags = sum(words >= {True, False} for words in said)
@@ -83,11 +96,13 @@ def read_winners(
 ) -> tuple[list[str] | None, str]:
     """Read who won an event, None while nobody knows; or why there is no saying.
 
-    Flags that could be the name of an option are read if the column `is_declared` to hold flags.
+    Flags that could be the name of an option are read if the column `is_declared`
+    to hold flags.
 
     >>> read_winners({"No": {True}, "Yes": {True}}, are_flags=False, is_declared=False)
     (['Yes'], '')
-    >>> read_winners({"Blue": {False}, "Red": {True}}, are_flags=True, is_declared=False)
+    >>> read_winners({"Blue": {False}, "Red": {True}}, are_flags=True,
+        is_declared=False)
     (['Red'], '')
     """
     said = set[Word]().union(*words.values())
@@ -98,18 +113,25 @@ def read_winners(
             return None, ""
         if states == {VOID}:
             return None, VOID
-    is_question = {option.casefold() for option in words} in ({"yes", "no"}, {"true", "false"})
+    is_question = {option.casefold() for option in words} in (
+        {"yes", "no"},
+        {"true", "false"},
+    )
     if are_flags:
         won = [option for option in words if True in words[option]]
         may_be_name = not is_declared and len(said) == 1 and bool(named)
-        return won, _find_flag_fault(words, said, is_question and len(won) != 1, may_be_name)
+        return won, _find_flag_fault(
+            words, said, is_question and len(won) != 1, may_be_name
+        )
     may_be_flag = are_flags is None and not is_question and True in said
     if len(words) == 1 or may_be_flag:
         return named, _EITHER
     return named, _find_name_fault(said, named)
 
 
-def _find_flag_fault(words: Words, said: set[Word], is_odd: bool, may_be_name: bool) -> str:
+def _find_flag_fault(
+    words: Words, said: set[Word], is_odd: bool, may_be_name: bool
+) -> str:
     """Find why flags do not say which options came true; "" if they do."""
     if not said <= {True, False}:
         return NO_FLAG
@@ -143,20 +165,28 @@ def make_problems(lines: Sequence[Line], notes: DataNotes) -> dict[str, dict[str
         if line.fault == PERCENT:
             place = f"{line.sheet.where}: line {line.sheet.find_line(line.row)}"
             raise InputError(place, PERCENT, line.cell)
-    from_one = {line.sheet.events[line.row] for line in faulty if line.fault == FROM_ONE}
+    from_one = {
+        line.sheet.events[line.row] for line in faulty if line.fault == FROM_ONE
+    }
     if from_one and not any(parse_number(line.value("index")) == 0 for line in lines):
         require_count_from_0(lines[0].sheet.where, from_one)
     by_event = group_by(lines, lambda line: line.sheet.events[line.row])
     by_event.pop("", None)
     words = {event: list_words(of_event) for event, of_event in by_event.items()}
     is_declared = any("won" in sheet.roles for sheet in {line.sheet for line in lines})
-    by_option = [words[event] for event, of_event in by_event.items() if not of_event[0].is_flag]
+    by_option = [
+        words[event] for event, of_event in by_event.items() if not of_event[0].is_flag
+    ]
     are_flags = hold_flags(by_option, is_declared)
     problems = {}
     for event, of_event in by_event.items():
         is_flag = of_event[0].is_flag
-        winners, fault = read_winners(words[event], is_flag or are_flags, is_flag or is_declared)
-        problems[event] = _make_problem(event, of_event, [*words[event]], winners, fault, notes)
+        winners, fault = read_winners(
+            words[event], is_flag or are_flags, is_flag or is_declared
+        )
+        problems[event] = _make_problem(
+            event, of_event, [*words[event]], winners, fault, notes
+        )
     return problems
 
 
@@ -168,7 +198,8 @@ def _make_problem(
     fault: str,
     notes: DataNotes,
 ) -> dict[str, Any]:
-    """Make the record of an event of all its lines, and of its winners or why there is no saying.
+    """Make the record of an event of all its lines, and of its winners or why
+    there is no saying.
 
     A result that cannot be read is no reason to wait for one.
     """
@@ -177,11 +208,15 @@ def _make_problem(
     result_fault = next((line for line in lines if line.fault in _RESULT_FAULTS), None)
     if result_fault and not good:
         return Refusal(result_fault.fault, result_fault.cell, problem_id=event)
-    is_question = lines[0].sheet.roles.keys().isdisjoint({"option", "options", "markets"})
+    is_question = (
+        lines[0].sheet.roles.keys().isdisjoint({"option", "options", "markets"})
+    )
     if result_fault or (fault == DIFFER and is_question):
         fault = _NO_OPTION
     if fault or not options:
-        return Refusal(fault or bad.fault or DIFFER, _find_cell(good) or bad.cell, problem_id=event)
+        return Refusal(
+            fault or bad.fault or DIFFER, _find_cell(good) or bad.cell, problem_id=event
+        )
 
     said = {role: _list_said(good, role) for role in _DIFFERENCES}
     for role, text in _DIFFERENCES.items():
@@ -191,7 +226,11 @@ def _make_problem(
         if len(counted) > 1:
             notes.warn(text, [event])
     exclusive = min(said["exclusive"])
-    problem: dict[str, Any] = {"problem_id": event, "options": options, "correct_answer": winners}
+    problem: dict[str, Any] = {
+        "problem_id": event,
+        "options": options,
+        "correct_answer": winners,
+    }
     problem[UNORDERED] = "options" not in lines[0].sheet.roles
     problem["title"] = good[0].value("title")
     problem["category"] = min(said["category"])
@@ -205,7 +244,9 @@ def _make_problem(
 
 
 def _find_series(event: str) -> str:
-    """Find the series in a ticker: KXMLBGAME of KXMLBGAME-25JUL02SEANYY; "" if it is none."""
+    """Find the series in a ticker: KXMLBGAME of KXMLBGAME-25JUL02SEANYY; ""
+    if it is none.
+    """
     ticker = _TICKER.match(event)
     return ticker["series"] if ticker else ""
 
@@ -224,7 +265,9 @@ def _find_cell(lines: Sequence[Line]) -> str:
 
 
 def _closing_order(text: str) -> tuple[float, str]:
-    """Sort what is no time before all times: nan is neither smaller nor larger than a number."""
+    """Sort what is no time before all times: nan is neither smaller nor larger
+    than a number.
+    """
     seconds, _ = parse_moment(text)
     if math.isnan(seconds):
         return -math.inf, text

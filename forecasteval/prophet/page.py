@@ -1,5 +1,5 @@
-"""The page of a result: the ranking on one axis with the market's line through it, calibration,
-the last return over time, categories, events, every metric.
+"""The page of a result: the ranking on one axis with the market's line through it,
+calibration, the last return over time, categories, events, every metric.
 """
 
 from __future__ import annotations
@@ -44,7 +44,14 @@ from forecasteval.display.marks import (
     small_panels,
 )
 from forecasteval.display.pages import show_text
-from forecasteval.display.rows import Choice, OpenRow, draw_bar, draw_chips, draw_inside, draw_rows
+from forecasteval.display.rows import (
+    Choice,
+    OpenRow,
+    draw_bar,
+    draw_chips,
+    draw_inside,
+    draw_rows,
+)
 from forecasteval.display.run_page import draw_marks
 from forecasteval.display.tables import Link, Table, format_signature
 
@@ -82,7 +89,9 @@ _SHARE: Final = Axis("", [(0.0, "0"), (0.5, "0.5"), (1.0, "1")])
 
 
 class _Section(NamedTuple):
-    """A section of the page: the anchor, the text of the link to it, and what draws it."""
+    """A section of the page: the anchor, the text of the link to it, and
+    what draws it.
+    """
 
     name: str
     link: str
@@ -90,8 +99,8 @@ class _Section(NamedTuple):
 
 
 def make_page(results: ProphetResult, shown: ForecastScores | None = None) -> Page:
-    """Make the page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if there are not
-    too many forecasts.
+    """Make the page of a result of `ProphetArenaEvaluator`; `shown`: its scores, if
+    there are not too many forecasts.
     """
     about: JsonObject = {**results}
     rows = board_rows(results, results["ranked_by"]["metric"], _ROWS)
@@ -127,7 +136,9 @@ def _list_sections(
         yield _Section("categories", "Categories", draw)
     if shown:
         yield _Section("events", "Events", partial(_draw_events, shown))
-    yield _Section("every-metric", "Every metric", partial(_draw_metrics, results, rows))
+    yield _Section(
+        "every-metric", "Every metric", partial(_draw_metrics, results, rows)
+    )
 
 
 def _draw_body(results: ProphetResult, sections: Sequence[_Section]) -> Iterator[Html]:
@@ -146,12 +157,16 @@ def _draw_calibration(results: ProphetResult, ranked: Sequence[BoardRow]) -> Htm
         title = join(panel.title, " ", soft(show_score(row["ece"])))
         small.append((title, draw_panel(panel, panel.title, small=True)))
     note = f"{_CALIBRATION} The number is the calibration error (ECE)."
-    return draw_section("Calibration", small_panels(small), note=note, name="calibration")
+    return draw_section(
+        "Calibration", small_panels(small), note=note, name="calibration"
+    )
 
 
 def _draw_over_time(panel: Panel) -> Html:
     drawn = draw_panel(panel, panel.title)
-    return draw_section(f"{panel.title} over time", drawn, note=_OVER_TIME, name="over-time")
+    return draw_section(
+        f"{panel.title} over time", drawn, note=_OVER_TIME, name="over-time"
+    )
 
 
 def _draw_horizons(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
@@ -209,7 +224,10 @@ def _describe_verdict(results: ProphetResult, rows: Sequence[BoardRow]) -> str:
     ranked = _choose_ranked(rows)
     first = [row for row in ranked if row.of_ranking("rank") == 1]
     if not first:
-        return f"Nobody has the {show_count(results['min_events'], 'event')} that a rank needs."
+        return (
+            f"Nobody has the {show_count(results['min_events'], 'event')} that a "
+            "rank needs."
+        )
     leads = "leads"
     if len(first) > 1:
         leads = f"and {len(first) - 1} more lead"
@@ -240,12 +258,17 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
         caption += " Lines: 95% intervals."
     if "tie" in styles:
         caption += " Shaded: could be first (the rank interval reaches 1)."
-    caption += " (crowd): the mean of all forecasters. (uniform): the same for all options."
+    caption += (
+        " (crowd): the mean of all forecasters. (uniform): the same for all options."
+    )
     line = None
     if market["n_events"]:
         line = market[by]
     if line is not None:
-        caption += " Dotted: the market. ± is half of a 95% interval, coloured if it excludes 0."
+        caption += (
+            " Dotted: the market. ± is half of a 95% interval, coloured if it "
+            "excludes 0."
+        )
     directions = ("← better", "")
     if find_metric(by).higher_is_better:
         directions = ("", "better →")
@@ -260,12 +283,15 @@ def _draw_ranking(results: ProphetResult, rows: Sequence[BoardRow]) -> Html:
 
 
 _CALIBRATION: Final = (
-    "How often what was given a probability came true. On the diagonal both agree; below it the "
+    "How often what was given a probability came true. On the diagonal both agree; "
+    "below it the "
     "forecasts were too high. Larger dots: more forecasts."
 )
 _OVER_TIME: Final = (
-    "The running mean in the order in which events close, from the tenth part on; above the dotted "
-    f"line of a return bets earned money. The first {_NAMED} of the ranking are named; an arrow "
+    "The running mean in the order in which events close, from the tenth part on; "
+    "above the dotted "
+    f"line of a return bets earned money. The first {_NAMED} of the ranking are named; "
+    "an arrow "
     "marks where a line leaves the axis."
 )
 
@@ -281,7 +307,9 @@ def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[P
         for cell in results["reliability"][row.name]:
             if cell["n"]:
                 counts.append(cell["n"])
-                points.append((cell["mean_probability"] or 0.0, cell["frequency"] or 0.0))
+                points.append(
+                    (cell["mean_probability"] or 0.0, cell["frequency"] or 0.0)
+                )
         largest = max(counts)
         line = ChartLine(row.shown, points, [count / largest for count in counts])
         panels.append(Panel(row.shown, [line], x, y, diagonal, False, 140))
@@ -289,7 +317,8 @@ def _list_diagrams(results: ProphetResult, ranked: Sequence[BoardRow]) -> list[P
 
 
 def _draw_lines(
-    rows: Sequence[BoardRow], list_points: Callable[[BoardRow], list[tuple[float, float]]]
+    rows: Sequence[BoardRow],
+    list_points: Callable[[BoardRow], list[tuple[float, float]]],
 ) -> list[ChartLine]:
     """Draw a line for each of the first rows; those behind the named ones are faint."""
     return [
@@ -314,8 +343,12 @@ def _find_return(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | No
     return _time_panel(results, _choose_ranked(rows), returns[-1])
 
 
-def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str) -> Panel | None:
-    """Make the panel of a metric by closing time; None where no event has such a time."""
+def _time_panel(
+    results: ProphetResult, ranked: Sequence[BoardRow], metric: str
+) -> Panel | None:
+    """Make the panel of a metric by closing time; None where no event
+    has such a time.
+    """
 
     def list_points(row: BoardRow) -> list[tuple[float, float]]:
         curve = results["score_curve"][row.name]
@@ -349,13 +382,16 @@ def _time_panel(results: ProphetResult, ranked: Sequence[BoardRow], metric: str)
 
 
 _HORIZONS: Final = (
-    "The last forecasts that were made so long before their events closed, by adjusted Brier: what "
+    "The last forecasts that were made so long before their events closed, by adjusted "
+    "Brier: what "
     f"forecasters knew at the same time. The first {_NAMED} of the ranking are named."
 )
 
 
 def _horizon_panel(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | None:
-    """Make the panel of scores by horizon, the longest first; None for less than two horizons."""
+    """Make the panel of scores by horizon, the longest first; None for less
+    than two horizons.
+    """
     horizons = sorted(results.get("horizons", ()), key=lambda row: -row["hours"])
     if len(horizons) < 2:
         return None
@@ -383,13 +419,21 @@ def _horizon_panel(results: ProphetResult, rows: Sequence[BoardRow]) -> Panel | 
 def _draw_events(shown: ForecastScores) -> Html:
     """Draw the events as rows that open, the hardest first."""
     rows = list(_list_events(shown))
-    counted = pages.count_rows(len(rows), len(shown.events.ids), "the hardest", "events")
+    counted = pages.count_rows(
+        len(rows), len(shown.events.ids), "the hardest", "events"
+    )
     note = f"{counted} Dots: what each forecaster gave to what came true"
     if shown.forecasts.priced.any():
         note += "; diamond: the market"
     categories = sorted({str(row.data["category"]) for row in rows} - {""})
-    chips = draw_chips("all", "category", [Choice(name, name) for name in categories], "seg")
-    orders = [("-brier", "hardest first"), ("brier", "easiest first"), ("closed", "by time")]
+    chips = draw_chips(
+        "all", "category", [Choice(name, name) for name in categories], "seg"
+    )
+    orders = [
+        ("-brier", "hardest first"),
+        ("brier", "easiest first"),
+        ("closed", "by time"),
+    ]
     titles = ("Brier", "Event", "Came true", "Given to it, 0 to 1")
     bar = draw_bar("all", "events", chips, orders=orders)
     listed = draw_rows("all", titles, rows, "event")
@@ -405,22 +449,33 @@ def _list_events(shown: ForecastScores) -> Iterator[OpenRow]:
     counts = np.bincount(scored.forecasts.event)
     means = np.bincount(scored.forecasts.event, scored.values["brier"]) / counts
     order = np.argsort(-means, kind="stable")[:_EVENTS]
-    for event, key in zip(order.tolist(), pages.make_keys(events.ids[order]), strict=True):
-        yield _make_event(scored.of_event(event), event, key, float(means[event]), prices)
+    for event, key in zip(
+        order.tolist(), pages.make_keys(events.ids[order]), strict=True
+    ):
+        yield _make_event(
+            scored.of_event(event), event, key, float(means[event]), prices
+        )
 
 
 def _make_event(
     scored: ForecastScores, event: int, key: str, brier: float, prices: Floats
 ) -> OpenRow:
-    """Make the row of an event. scored: its forecasts; prices: of all options of the market."""
+    """Make the row of an event. scored: its forecasts; prices: of all options
+    of the market.
+    """
     events = scored.events
     slots = events.slots(np.array([event]))
     options = [printable(name, 60) for name in events.option[slots]]
     won = events.outcome[slots] > 0
     price = prices[slots]
     p = scored.forecasts.p.reshape(-1, len(options))
-    names = [printable(scored.forecasts.names[who], 40) for who in scored.forecasts.forecaster]
-    winners = ", ".join(name for name, is_true in zip(options, won, strict=True) if is_true)
+    names = [
+        printable(scored.forecasts.names[who], 40)
+        for who in scored.forecasts.forecaster
+    ]
+    winners = ", ".join(
+        name for name, is_true in zip(options, won, strict=True) if is_true
+    )
     dots = Html("<span></span>")
     if won.any():
         given = zip(names, p[:, won].mean(axis=1).tolist(), strict=True)
@@ -448,7 +503,12 @@ def _make_event(
 def _draw_options(options: Sequence[str], won: Bools, p: Floats, price: Floats) -> Html:
     """Draw the likeliest options and those that came true."""
     means = p.mean(axis=0)
-    numbers = {"Market": price, "Mean": means, "Lowest": p.min(axis=0), "Highest": p.max(axis=0)}
+    numbers = {
+        "Market": price,
+        "Mean": means,
+        "Lowest": p.min(axis=0),
+        "Highest": p.max(axis=0),
+    }
     heads = [Head("Option"), *(Head(title, "n") for title in numbers)]
     winners_first = np.lexsort((-means, ~won))
     lines = []

@@ -17,10 +17,10 @@ def settle_prices(
 ) -> tuple[Events, Forecasts]:
     """Price the events, and their forecasts; nan where there are no prices.
 
-    The price of an event is the problem's. Without one it is the median of the odds that its
-    forecasters give: odds in files of forecasts are trusted. A bid is the median of the bids, at
-    most the ask. Forecasts are paid at the event's price; with `each` at their own, if they have
-    one.
+    The price of an event is the problem's. Without one it is the median of the odds
+    that its forecasters give: odds in files of forecasts are trusted. A bid is the
+    median of the bids, at most the ask. Forecasts are paid at the event's price; with
+    `each` at their own, if they have one.
     """
     slot, unpriced = events.slots(data.event), np.isnan(events.q)
     one_each = average_runs(data)  # nobody's prices weigh more by more runs
@@ -41,7 +41,9 @@ def settle_prices(
     return events, data._replace(q=q_paid, bid=bid_paid)
 
 
-def _note_differences(events: Events, data: Forecasts, each: bool, notes: DataNotes) -> None:
+def _note_differences(
+    events: Events, data: Forecasts, each: bool, notes: DataNotes
+) -> None:
     """Note how many events have forecasts with other prices than that of the event."""
     price_of_event = events.q[events.slots(data.event)]
     differs = np.abs(data.q - price_of_event) > ROUNDING
@@ -58,7 +60,8 @@ def _note_differences(events: Events, data: Forecasts, each: bool, notes: DataNo
 def limit_spread(
     events: Events, data: Forecasts, most: float, notes: DataNotes
 ) -> tuple[Events, Forecasts]:
-    """Leave out the events with an option whose ask is further above its bid, or that lacks one.
+    """Leave out the events with an option whose ask is further above its bid, or
+    that lacks one.
 
     Where nobody offers to trade, a price says little of what a market believes.
     """
@@ -72,7 +75,9 @@ def limit_spread(
     return keep_events(events, data, ~is_unknown & ~is_wide)
 
 
-def keep_events(events: Events, data: Forecasts, mask: Bools) -> tuple[Events, Forecasts]:
+def keep_events(
+    events: Events, data: Forecasts, mask: Bools
+) -> tuple[Events, Forecasts]:
     """Keep the events where the mask is true, and their forecasts."""
     data = data.keep(mask[data.event])
     numbers = np.cumsum(mask) - 1

@@ -1,8 +1,9 @@
 """What a model is asked about an event, and the probabilities of its reply.
 
-Of a record only these fields are shown: title, options, rules, sources and closing time; prices of
-the market only where they are asked for. The outcome never is, nor what follows from it: whether
-the options exclude one another is said only where the record declares it.
+Of a record only these fields are shown: title, options, rules, sources and closing
+time; prices of the market only where they are asked for. The outcome never is, nor what
+follows from it: whether the options exclude one another is said only where the
+record declares it.
 """
 
 from __future__ import annotations
@@ -29,11 +30,13 @@ _SHOWN: Final = {  # fields by their heading
     "Rules": ("rules", "resolution_criteria", "description", "background"),
     "Sources": ("sources",),
 }
-_SOURCE: Final = ("title", "url", "summary", "text")  # fields of a source that are shown
+# Fields of a source that are shown
+_SOURCE: Final = ("title", "url", "summary", "text")
 _TOLERANCE: Final = 0.01  # of a sum of probabilities
 _SUMS: Final = {  # by what a record declares
     True: "Exactly one of them comes true: the probabilities add up to 1.",
-    False: "Each of them is a question of its own: several of them may come true, or none.",
+    False: "Each of them is a question of its own: several of them may come true, or "
+    "none.",
     None: "If exactly one of them can come true, the probabilities add up to 1.",
 }
 _TASK: Final = """\
@@ -45,12 +48,15 @@ Options:
 {options}
 {sums}
 
-Reply with one JSON object whose keys are the options, exactly as they are written above, and \
-whose values are probabilities from 0 to 1. You may think first; the object stands last:
+Reply with one JSON object whose keys are the options, exactly as they are written \
+above, and whose values are probabilities from 0 to 1. You may think first; the object \
+stands last:
 {example}"""
 
 
-def list_prompts(path: Path, system: str, market: bool, given: Given) -> Iterator[Prompt]:
+def list_prompts(
+    path: Path, system: str, market: bool, given: Given
+) -> Iterator[Prompt]:
     """List the prompts of a file of problems, without those of damaged ones.
 
     The forecasts of all runs are those of one forecaster, `system`.
@@ -72,7 +78,9 @@ def list_prompts(path: Path, system: str, market: bool, given: Given) -> Iterato
         title = problem.title or problem.id
         fields = "".join(_list_fields(record, names, market))
         options = "\n".join(f"- {name}" for name in names)
-        text = _TASK.format(title=title, fields=fields, options=options, sums=sums, example=example)
+        text = _TASK.format(
+            title=title, fields=fields, options=options, sums=sums, example=example
+        )
         yield Prompt(
             text,
             {"problem_id": problem.id, "username": system},
@@ -82,7 +90,9 @@ def list_prompts(path: Path, system: str, market: bool, given: Given) -> Iterato
         )
 
 
-def _list_fields(record: JsonObject, names: Sequence[str], market: bool) -> Iterator[str]:
+def _list_fields(
+    record: JsonObject, names: Sequence[str], market: bool
+) -> Iterator[str]:
     """Write the fields that may be shown, each with its heading."""
     if record.get("end_date") is not None:
         yield f"Closes: {as_text(record['end_date'])}\n"
@@ -94,7 +104,10 @@ def _list_fields(record: JsonObject, names: Sequence[str], market: bool) -> Iter
                 yield f"{heading}:\n{shown}\n"
     prices = record.get("odds")
     if market and isinstance(prices, list) and len(prices) == len(names):
-        pairs = [f"{name} {as_text(price)}" for name, price in zip(names, prices, strict=True)]
+        pairs = [
+            f"{name} {as_text(price)}"
+            for name, price in zip(names, prices, strict=True)
+        ]
         yield f"Market prices: {', '.join(pairs)}\n"
 
 
@@ -109,8 +122,8 @@ def _show(value: Any) -> str:
 def read_forecast(
     options: Sequence[str], is_exclusive: bool, reply: str
 ) -> tuple[dict[str, object], str]:
-    """Read (the probabilities, what is wrong) of a reply: the last JSON object in it that names
-    options, perhaps as its only value or under "probabilities".
+    """Read (the probabilities, what is wrong) of a reply: the last JSON object in it
+    that names options, perhaps as its only value or under "probabilities".
     """
     named: dict[str, Any] = {}
     for _, _, value in find_objects(reply):

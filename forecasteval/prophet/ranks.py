@@ -1,4 +1,6 @@
-"""Every forecaster's record: its numbers with intervals, its ranks, and how sure these are."""
+"""Every forecaster's record: its numbers with intervals, its ranks, and how
+sure these are.
+"""
 
 from __future__ import annotations
 
@@ -30,11 +32,15 @@ def make_records(
     rows = len(data.names)
 
     def compute_skill(baseline: str) -> Floats:
-        """Compute 1 - Brier / the mean Brier score of a baseline on the forecaster's events."""
+        """Compute 1 - Brier / the mean Brier score of a baseline on the
+        forecaster's events.
+        """
         less = scored.less("brier", baseline)
         ahead = weighted_means(less, scored.weight, data.forecaster, rows)
         of_baseline = brier.values - ahead
-        return np.asarray(1 - brier.values / np.where(of_baseline > 0, of_baseline, math.nan))
+        return np.asarray(
+            1 - brier.values / np.where(of_baseline > 0, of_baseline, math.nan)
+        )
 
     n_priced = 0 * brier.counts
     for metric in scored.metrics:
@@ -75,7 +81,9 @@ def make_records(
 
 
 def count_runs(scored: ForecastScores) -> Columns:
-    """Count by row the runs, and how many forecasts these lack of the events that another has."""
+    """Count by row the runs, and how many forecasts these lack of the events
+    that another has.
+    """
     row = scored.forecasts.forecaster
     rows = len(scored.forecasts.names)
     max_runs = scored.runs.run.max() + 1
@@ -87,12 +95,13 @@ def count_runs(scored: ForecastScores) -> Columns:
 
 
 def sharpe_ratios(scored: ForecastScores, measures: Measures) -> Columns:
-    """Compute the Sharpe ratio of the payoffs, by return and row; nan where all are equal:
+    """Compute the Sharpe ratio of the payoffs, by return and row; nan where
+    all are equal:
 
         (mean - 1)/√variance, the variance being Σ w (x - mean)²/Σ w
 
-    An event is a period, nothing is made a yearly figure. Source: Sharpe, J. Portfolio Management
-    21 (1994) 49–58, the dollar being the riskless asset.
+    An event is a period, nothing is made a yearly figure. Source: Sharpe, J. Portfolio
+    Management 21 (1994) 49–58, the dollar being the riskless asset.
     """
     row = scored.forecasts.forecaster
     ratios: Columns = {}
@@ -115,28 +124,39 @@ def add_ranks(
     measures: Measures,
     metrics: Sequence[Metric],
 ) -> None:
-    """Give the records at the indices `ranked` their ranks by every metric, with intervals."""
+    """Give the records at the indices `ranked` their ranks by every metric,
+    with intervals.
+    """
     for metric in metrics:
         estimate = measures[metric.name, ""]
         values = metric.sign * estimate.values
         has_value = [index for index in ranked if not math.isnan(values[index])]
-        ranks = dict(zip(has_value, rank_values(values[has_value]).tolist(), strict=True))
+        ranks = dict(
+            zip(has_value, rank_values(values[has_value]).tolist(), strict=True)
+        )
         for index in ranked:
             records[index][f"{metric.name}_rank"] = ranks.get(index)
         if not estimate.variation:
             continue
-        has_error = [index for index in has_value if not math.isnan(estimate.error[index])]
+        has_error = [
+            index for index in has_value if not math.isnan(estimate.error[index])
+        ]
         intervals: dict[int, list[int]] = {}
         if len(has_error) > 1:
             variance = estimate.variation.pair_variances(np.array(has_error))
-            ends = rank_intervals(values[has_error], variance, estimate.freedom[has_error])
+            ends = rank_intervals(
+                values[has_error], variance, estimate.freedom[has_error]
+            )
             intervals = dict(zip(has_error, map(list, ends), strict=True))
         for index in ranked:
             records[index][f"{metric.name}_rank_interval"] = intervals.get(index)
 
 
-def rank_intervals(values: Floats, variance: Floats, freedom: Floats) -> list[tuple[int, int]]:
-    """Find the best and the worst rank of each forecaster that no test contradicts (`rank_ranges`).
+def rank_intervals(
+    values: Floats, variance: Floats, freedom: Floats
+) -> list[tuple[int, int]]:
+    """Find the best and the worst rank of each forecaster that no test contradicts
+    (`rank_ranges`).
 
     Who is better of two is judged by the t-test of their difference.
 
@@ -155,7 +175,9 @@ def rank_intervals(values: Floats, variance: Floats, freedom: Floats) -> list[tu
     return rank_ranges(better, p)
 
 
-def choose_default_metric(records: Sequence[ForecasterRecord], events: int) -> tuple[str, str]:
+def choose_default_metric(
+    records: Sequence[ForecasterRecord], events: int
+) -> tuple[str, str]:
     """Choose the metric that ranks these records by default, and say why.
 
     It is the adjusted Brier score, which is the Brier score where all have all events.
@@ -170,4 +192,7 @@ def choose_default_metric(records: Sequence[ForecasterRecord], events: int) -> t
     shown = f"{most} each"
     if fewest < most:
         shown = f"{fewest} to {most}"
-    return "adjusted_brier", f"forecasters answered different events ({shown} of {events})"
+    return (
+        "adjusted_brier",
+        f"forecasters answered different events ({shown} of {events})",
+    )

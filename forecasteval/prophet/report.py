@@ -1,4 +1,6 @@
-"""A result as lines and tables: the ranking, with `full` every table, and what was left out."""
+"""A result as lines and tables: the ranking, with `full` every table, and
+what was left out.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +50,8 @@ SHOWN: Final = 30  # forecasters on the screen
 
 @dataclass(frozen=True)
 class BoardRow:
-    """A forecaster, or a baseline (market, crowd, uniform), on a board that is ranked `by` a
-    metric. `row[key]` is a value of its record.
+    """A forecaster, or a baseline (market, crowd, uniform), on a board that is ranked
+    `by` a metric. `row[key]` is a value of its record.
     """
 
     name: str
@@ -91,28 +93,42 @@ def list_returns(results: ProphetResult) -> list[str]:
 
 def known_metrics(results: ProphetResult, rows: Sequence[BoardRow]) -> list[str]:
     """List the metrics that some row has."""
-    return [name for name in list_metrics(results) if any(r[name] is not None for r in rows)]
+    return [
+        name for name in list_metrics(results) if any(r[name] is not None for r in rows)
+    ]
 
 
 def report_blocks(
-    results: ProphetResult, sort: str | None = None, full: bool = False, items: bool = False
+    results: ProphetResult,
+    sort: str | None = None,
+    full: bool = False,
+    items: bool = False,
 ) -> Report:
     """Make the report's lines and tables.
 
-    `sort` is the metric that orders the forecasters, best first; those without a value come last;
-    None: that of "ranked_by". Raises InputError for any other name.
+    `sort` is the metric that orders the forecasters, best first; those without a value
+    come last; None: that of "ranked_by". Raises InputError for any other name.
     """
     known = list_metrics(results)
     if sort not in (None, *known):
-        raise InputError("--sort", f"expected one of {', '.join(known)}", printable(sort or "", 60))
+        raise InputError(
+            "--sort", f"expected one of {', '.join(known)}", printable(sort or "", 60)
+        )
     by = sort or results["ranked_by"]["metric"]
     order = f"Ranked by {title_of(by)}"
     if not sort:
         order += f": {results['ranked_by']['why']}"
     rows = board_rows(results, by, None if full else SHOWN)
-    blocks: Report = [ranking_chart(results, rows, by).table, *_board_messages(results, by, full)]
+    blocks: Report = [
+        ranking_chart(results, rows, by).table,
+        *_board_messages(results, by, full),
+    ]
     if horizons := results.get("horizons"):
-        blocks += ["", "By horizon, the time before closing", horizon_table(results, horizons)]
+        blocks += [
+            "",
+            "By horizon, the time before closing",
+            horizon_table(results, horizons),
+        ]
     if full:
         for title, table in _list_tables(results, rows):
             blocks += ["", title, table]
@@ -152,7 +168,9 @@ def list_remarks(results: ProphetResult, full: bool) -> list[str]:
         else:
             lines.append(f"excluded: {entry['what']}s, {show_exclusion(entry)}")
     if full:
-        lines += [_describe_fit(name, fit) for name, fit in results["fits"].items() if fit]
+        lines += [
+            _describe_fit(name, fit) for name, fit in results["fits"].items() if fit
+        ]
     return lines + list_warnings(results)
 
 
@@ -168,13 +186,19 @@ def _describe_fit(name: str, fit: Mapping[str, Any]) -> str:
 
 
 def _describe_replaced(entry: Exclusion) -> str:
-    """Say whose forecasts were replaced: `2 forecasts replaced by a later one (ada on 1, …)`."""
+    """Say whose forecasts were replaced: `2 forecasts replaced by a later one
+    (ada on 1, …)`.
+    """
     _, _, names = grouped_names(entry["names"], entry["count"]).partition(" ")
-    return f"{show_count(entry['count'], entry['what'])} replaced by a later one {names}"
+    return (
+        f"{show_count(entry['count'], entry['what'])} replaced by a later one {names}"
+    )
 
 
 def list_rows(results: ProphetResult) -> list[dict[str, object]]:
-    """List the numbers of every forecaster, best first, and baseline; an interval is two."""
+    """List the numbers of every forecaster, best first, and baseline; an
+    interval is two.
+    """
     ranked = results["forecasters"]
     provisional = results["provisional"]
     rows = []
@@ -188,7 +212,9 @@ def list_rows(results: ProphetResult) -> list[dict[str, object]]:
     return rows
 
 
-def _flatten_record(name: str, kind: str, record: ForecasterRecord) -> dict[str, object]:
+def _flatten_record(
+    name: str, kind: str, record: ForecasterRecord
+) -> dict[str, object]:
     row: dict[str, object] = {"forecaster": name, "kind": kind}
     for key, value in record.items():
         if key.endswith("_interval"):
@@ -206,8 +232,8 @@ _NAME: Final = Column("Forecaster", lambda row: row.shown)
 
 
 def board_rows(results: ProphetResult, by: str, limit: int | None) -> list[BoardRow]:
-    """List at most `limit` forecasters, best first, market and crowd in their place among them;
-    None lists all.
+    """List at most `limit` forecasters, best first, market and crowd in their place
+    among them; None lists all.
 
     Forecasters without a rank come last, if all are listed or nobody has a rank.
     """
@@ -240,8 +266,8 @@ def _count_better(rows: Sequence[BoardRow], baseline: BoardRow) -> int:
 
 
 def _count_market_beaters(rows: Sequence[BoardRow]) -> int:
-    """Count the rows that are at least as good as the market where there is one: events without a
-    price may be harder, or easier.
+    """Count the rows that are at least as good as the market where there is one: events
+    without a price may be harder, or easier.
     """
     count = 0
     for row in rows:
@@ -253,7 +279,9 @@ def _count_market_beaters(rows: Sequence[BoardRow]) -> int:
 
 def _list_provisional(results: ProphetResult) -> list[tuple[str, ForecasterRecord]]:
     """List names and records without a rank, those with most events first."""
-    return sorted(results["provisional"].items(), key=lambda row: (-row[1]["n_events"], row[0]))
+    return sorted(
+        results["provisional"].items(), key=lambda row: (-row[1]["n_events"], row[0])
+    )
 
 
 def describe_unranked(results: ProphetResult) -> str:
@@ -261,23 +289,32 @@ def describe_unranked(results: ProphetResult) -> str:
     names = [f"{name} ({row['n_events']})" for name, row in _list_provisional(results)]
     if not names:
         return ""
-    return f"Without a rank, fewer than {results['min_events']} events: {grouped_names(names)}."
+    return (
+        f"Without a rank, fewer than {results['min_events']} events: "
+        f"{grouped_names(names)}."
+    )
 
 
 def ranking_chart(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Chart:
-    """Make the chart of the chosen metric with its uncertainty, then the other metrics that some
-    row has.
+    """Make the chart of the chosen metric with its uncertainty, then the other metrics
+    that some row has.
     """
     title = f"Ranking by {title_of(by)}"
     note = (
-        "Filled: could be first (the rank interval reaches 1). Diamonds: (market), its prices; "
-        "(crowd), the mean of all forecasters; (uniform), the same for all options. Lines: 95% "
+        "Filled: could be first (the rank interval reaches 1). Diamonds: (market), its "
+        "prices; "
+        "(crowd), the mean of all forecasters; (uniform), the same for all options. "
+        "Lines: 95% "
         "intervals."
     )
-    return Chart("ranking", title, note, make_table([*_ranking_columns(results, rows, by)], rows))
+    return Chart(
+        "ranking", title, note, make_table([*_ranking_columns(results, rows, by)], rows)
+    )
 
 
-def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) -> Iterator[Column]:
+def _ranking_columns(
+    results: ProphetResult, rows: Sequence[BoardRow], by: str
+) -> Iterator[Column]:
     """List the columns of text and of pages, in the order of both."""
     has_market = results["baselines"]["market"]["n_events"] > 0
     on_page = {"ece"}
@@ -295,7 +332,11 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) 
     if has_market:
         title = f"{title_of(mean_of(by))} − market’s"
         yield Column(title, _draw_difference, "html", page="n vs")
-    known = [metric for metric in known_metrics(results, rows) if metric not in {by, *_FULL_ONLY}]
+    known = [
+        metric
+        for metric in known_metrics(results, rows)
+        if metric not in {by, *_FULL_ONLY}
+    ]
     for spare, metric in enumerate(known, 5):
         yield _metric_column(metric, spare, "n k" if metric in on_page else "no")
     if any(row["n_priced"] for row in rows):
@@ -304,7 +345,9 @@ def _ranking_columns(results: ProphetResult, rows: Sequence[BoardRow], by: str) 
 
 def _metric_column(metric: str, spare: int, page: str) -> Column:
     best = "high" if find_metric(metric).higher_is_better else "low"
-    return _number(title_of(metric), itemgetter(metric), best=best, spare=spare, page=page)
+    return _number(
+        title_of(metric), itemgetter(metric), best=best, spare=spare, page=page
+    )
 
 
 def _draw_rank(row: BoardRow) -> Html:
@@ -322,7 +365,10 @@ def _draw_difference(row: BoardRow) -> Html:
     shown = [show_signed(lead["difference"])]
     if low is not None:
         shown.append(soft(f" ±{show_score((high - low) / 2)}"))
-    title = f"{show_signed(low, 4)} to {show_signed(high, 4)} on {show_count(lead['n'], 'event')}"
+    title = (
+        f"{show_signed(low, 4)} to {show_signed(high, 4)} on "
+        f"{show_count(lead['n'], 'event')}"
+    )
     style = (None, "la", "lb")[direction]
     return tag("span", *shown, title=title, class_=style)
 
@@ -333,8 +379,8 @@ def format_ranks(row: BoardRow) -> str:
 
 
 def mark_of(row: BoardRow) -> IntervalCell:
-    """Make the mark of a row; none for a provisional one. Few events may give any score, and leave
-    no room for the others on their axis.
+    """Make the mark of a row; none for a provisional one. Few events may give any
+    score, and leave no room for the others on their axis.
     """
     if not (row.is_baseline or row.of_ranking("rank")):
         return IntervalCell(None)
@@ -347,7 +393,8 @@ def mark_of(row: BoardRow) -> IntervalCell:
 
 
 def mean_of(by: str) -> str:
-    """Choose the metric whose difference to the market is shown: a mean over the same events.
+    """Choose the metric whose difference to the market is shown: a mean over
+    the same events.
 
     >>> mean_of("log"), mean_of("adjusted_brier")
     ('log', 'brier')
@@ -356,8 +403,8 @@ def mean_of(by: str) -> str:
 
 
 def compare_to_market(row: BoardRow) -> tuple[ForecasterRecord | None, int]:
-    """Find a row's lead over the market, and its direction: 1 if it is surely for the better, -1
-    for the worse, 0 if its interval contains 0.
+    """Find a row's lead over the market, and its direction: 1 if it is surely for the
+    better, -1 for the worse, 0 if its interval contains 0.
     """
     metric = mean_of(row.by)
     lead = row["against"].get("market", {}).get(metric)
@@ -424,7 +471,9 @@ def horizon_table(results: ProphetResult, horizons: Sequence[HorizonRow]) -> Tab
     return make_table(columns, horizons)
 
 
-def horizons_by_forecaster(rows: Sequence[BoardRow], horizons: Sequence[HorizonRow]) -> Table:
+def horizons_by_forecaster(
+    rows: Sequence[BoardRow], horizons: Sequence[HorizonRow]
+) -> Table:
     """Make the table of adjusted Brier scores by horizon, with numbers of events."""
     parts = [(horizon["horizon"], horizon["forecasters"]) for horizon in horizons]
     return _tabulate_parts(rows, parts, "adjusted_brier")
@@ -433,17 +482,25 @@ def horizons_by_forecaster(rows: Sequence[BoardRow], horizons: Sequence[HorizonR
 # --- With --full ---
 
 
-def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[tuple[str, Table]]:
+def _list_tables(
+    results: ProphetResult, rows: Sequence[BoardRow]
+) -> Iterator[tuple[str, Table]]:
     metrics = known_metrics(results, rows)
     yield "Every metric, ranks in brackets", metric_table(rows, metrics)
     intervals = _by_metric(rows, metrics, lambda row, metric: row[f"{metric}_interval"])
-    yield "95% intervals (t, clustered by series; returns: Wilson's, clustered)", intervals
+    yield (
+        "95% intervals (t, clustered by series; returns: Wilson's, clustered)",
+        intervals,
+    )
     if results["baselines"]["market"]["n_events"]:
         both = [row for row in rows if "market" in row["against"]]
         means = [metric for metric in metrics if find_metric(metric).is_mean]
         title = "Difference to the market on the same events, with its 95% interval"
         yield title, _by_metric(both, means, _format_difference)
-    title = "1 - Brier, skill against (crowd) and (uniform); parts that add up to the mean square"
+    title = (
+        "1 - Brier, skill against (crowd) and (uniform); parts that add up to the "
+        "mean square"
+    )
     yield title, make_table(_DECOMPOSITION, rows)
     if horizons := results.get("horizons"):
         forecasters = [row for row in rows if not row.is_baseline]
@@ -455,13 +512,18 @@ def _list_tables(results: ProphetResult, rows: Sequence[BoardRow]) -> Iterator[t
     if len(results["forecasters"]) > 2:
         title = "Rank agreement (Spearman), 1 where two metrics rank alike"
         matrix = results["rank_correlation"]["overall"]["spearman"]
-        columns = [_number(title_of(metric), matrix[metric].get, digits=3) for metric in metrics]
+        columns = [
+            _number(title_of(metric), matrix[metric].get, digits=3)
+            for metric in metrics
+        ]
         yield title, make_table([Column("", title_of), *columns], metrics)
 
 
 def metric_table(rows: Sequence[BoardRow], metrics: Iterable[str]) -> Table:
     """Make the table of all metrics, with ranks in brackets."""
-    return _by_metric(rows, metrics, lambda row, name: _count(row[name], row[f"{name}_rank"]))
+    return _by_metric(
+        rows, metrics, lambda row, name: _count(row[name], row[f"{name}_rank"])
+    )
 
 
 def _count(value: float | None, extra: int | None) -> str:
@@ -473,7 +535,9 @@ def _count(value: float | None, extra: int | None) -> str:
 
 
 def category_table(results: ProphetResult, rows: Sequence[BoardRow]) -> Table:
-    """Make the table of the Brier scores in the events of a category, with their numbers."""
+    """Make the table of the Brier scores in the events of a category, with
+    their numbers.
+    """
     parts = [
         (f"{printable(name, 30)} ({category['n_events']})", category["forecasters"])
         for name, category in results["by_category"].items()
@@ -482,9 +546,13 @@ def category_table(results: ProphetResult, rows: Sequence[BoardRow]) -> Table:
 
 
 def _tabulate_parts(
-    rows: Iterable[BoardRow], parts: Iterable[tuple[str, Mapping[str, Any]]], metric: str
+    rows: Iterable[BoardRow],
+    parts: Iterable[tuple[str, Mapping[str, Any]]],
+    metric: str,
 ) -> Table:
-    """Make the table of a metric by part of the events; each has a title and its forecasters."""
+    """Make the table of a metric by part of the events; each has a title and
+    its forecasters.
+    """
 
     def column(title: str, forecasters: Mapping[str, Any]) -> Column:
         def show(row: BoardRow) -> str:
@@ -499,7 +567,9 @@ def _tabulate_parts(
 
 
 def _by_metric(
-    rows: Iterable[BoardRow], metrics: Iterable[str], cell: Callable[[BoardRow, str], object]
+    rows: Iterable[BoardRow],
+    metrics: Iterable[str],
+    cell: Callable[[BoardRow, str], object],
 ) -> Table:
     def column(metric: str) -> Column:
         return _number(title_of(metric), lambda row: cell(row, metric))
@@ -515,7 +585,9 @@ def _format_difference(row: BoardRow, metric: str) -> str:
 
 
 def _part(key: str) -> Column:
-    return _number(key.replace("_", " ").capitalize(), lambda row: row["decomposition"][key])
+    return _number(
+        key.replace("_", " ").capitalize(), lambda row: row["decomposition"][key]
+    )
 
 
 _DECOMPOSITION: Final = (
@@ -523,7 +595,10 @@ _DECOMPOSITION: Final = (
     _number("1 - Brier", itemgetter("one_minus_brier")),
     _number("Skill", itemgetter("brier_skill")),
     _number("Skill to uniform", itemgetter("brier_skill_uniform")),
-    *map(_part, ("reliability", "resolution", "uncertainty", "within_bins", "mean_square")),
+    *map(
+        _part,
+        ("reliability", "resolution", "uncertainty", "within_bins", "mean_square"),
+    ),
 )
 
 

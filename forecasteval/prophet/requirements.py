@@ -18,15 +18,17 @@ _ROUNDING: Final = 0.02  # of a sum of several rounded to hundredths
 
 
 def require_roles(sheet: Sheet, has_dataset: bool) -> None:
-    """Raise InputError unless the columns of forecasts, and of results if no dataset has them, are
-    found; it says how to name them.
+    """Raise InputError unless the columns of forecasts, and of results if no dataset
+    has them, are found; it says how to name them.
     """
     roles = sheet.roles
     if "won" in roles and "option" not in roles and "probabilities" not in roles:
         name = roles["won"]
         option = format_option("option", _guess_column(sheet, "option") or "NAME")
         expected = f"expected a column for the option that {name!r} is about ({option})"
-        raise _refuse(sheet, f"{expected}, or for that of the question", ("result", name))
+        raise _refuse(
+            sheet, f"{expected}, or for that of the question", ("result", name)
+        )
     missing = []
     if "event" not in roles:
         missing.append("event")
@@ -41,7 +43,9 @@ def require_roles(sheet: Sheet, has_dataset: bool) -> None:
     p = roles.get("probability", "")
     is_of_yes = "yes" in fold(p).split("_") and "option" in roles
     if is_of_yes and "probability" not in sheet.given:
-        expected = f"expected the probability of the row's option, and {p!r} may be of Yes"
+        expected = (
+            f"expected the probability of the row's option, and {p!r} may be of Yes"
+        )
         raise _refuse(sheet, expected, ("probability", p))
 
 
@@ -53,7 +57,9 @@ def require_event(sheet: Sheet) -> None:
 
 def _refuse(sheet: Sheet, expected: str, *columns: tuple[str, str]) -> InputError:
     options = " ".join(format_option(role, name or "NAME") for role, name in columns)
-    return InputError(sheet.where, f"{expected} (name it with {options})", _list_columns(sheet))
+    return InputError(
+        sheet.where, f"{expected} (name it with {options})", _list_columns(sheet)
+    )
 
 
 def _list_columns(sheet: Sheet) -> str:
@@ -67,17 +73,25 @@ def _refuse_missing(sheet: Sheet, missing: Sequence[str]) -> InputError:
     expected = f"expected a column for the {' and the '.join(missing)}"
     if missing == ["result"] and "state" not in sheet.roles:
         beside = "a file in dataset/ whose name begins like this one's, or --dataset"
-        expected = f"expected a dataset of problems for it ({beside}), or what came true"
+        expected = (
+            f"expected a dataset of problems for it ({beside}), or what came true"
+        )
     if "result" in missing and "state" in sheet.roles:
         name = guesses["result"] = sheet.roles["state"]
         if missing == ["result"]:
-            expected = f"expected what came true, and {name!r} only says whether that is known"
+            expected = (
+                f"expected what came true, and {name!r} only says whether that is known"
+            )
     shares = _list_columns_for(sheet, "probability")
     if "probability" in missing and len(shares) > 1:
         if _are_options(sheet, shares):
             names = printable(", ".join(map(repr, shares)), 200)
-            expected = "expected a row per option, with columns 'option' and 'probability'"
-            return InputError(sheet.where, f"{expected} in place of {names}", _list_columns(sheet))
+            expected = (
+                "expected a row per option, with columns 'option' and 'probability'"
+            )
+            return InputError(
+                sheet.where, f"{expected} in place of {names}", _list_columns(sheet)
+            )
         if "forecaster" not in sheet.roles:
             expected += ", or one per forecaster"
             guesses["probability"] = ",".join(shares)
@@ -85,8 +99,8 @@ def _refuse_missing(sheet: Sheet, missing: Sequence[str]) -> InputError:
 
 
 def _are_options(sheet: Sheet, columns: Sequence[str]) -> bool:
-    """Return whether columns of probabilities are of options: they add up to 1, or one is named as
-    the result.
+    """Return whether columns of probabilities are of options: they add up to 1, or one
+    is named as the result.
     """
     results = set(map(fold_word, sheet.values("result")))
     if not results.isdisjoint(map(str.casefold, columns)):
@@ -123,9 +137,10 @@ def _could_be(role: str, values: Sequence[Any]) -> bool:
 
 
 def require_sense(sheet: Sheet, lines: Sequence[Line]) -> None:
-    """Raise InputError if the columns cannot be those of the forecasts: all probabilities are 0 or
-    1 beside a column of others, no two forecasters share an event beside one that they would, or
-    several forecasts have no forecaster beside a column that tells them apart.
+    """Raise InputError if the columns cannot be those of the forecasts: all
+    probabilities are 0 or 1 beside a column of others, no two forecasters share an
+    event beside one that they would, or several forecasts have no forecaster beside a
+    column that tells them apart.
     """
     if "probability" not in sheet.given:
         _require_probabilities(sheet, lines)
@@ -143,13 +158,16 @@ def _require_probabilities(sheet: Sheet, lines: Sequence[Line]) -> None:
         raise _refuse(sheet, expected, ("probability", others[0]))
     picks = _list_columns_for(sheet, "result")
     if picks and fold(column) == "confidence":
-        expected = f"expected the probability of Yes, and {column!r} may be that of {picks[0]!r}"
+        expected = (
+            f"expected the probability of Yes, and {column!r} may be that of "
+            f"{picks[0]!r}"
+        )
         raise _refuse(sheet, expected, ("probability", column))
 
 
 def _require_shared_events(sheet: Sheet) -> None:
-    """Raise InputError if every event has one row, and another column has several forecasters in
-    each of its values, once.
+    """Raise InputError if every event has one row, and another column has several
+    forecasters in each of its values, once.
     """
     forecasters = sheet.texts("forecaster")
     is_row_number = len(set(sheet.events)) == len(sheet.events)
@@ -162,18 +180,21 @@ def _require_shared_events(sheet: Sheet) -> None:
         if is_shared and len(pairs) == len(values):
             event = sheet.roles["event"]
             expected = (
-                f"expected events that forecasters share, and every row has its own {event!r}"
+                "expected events that forecasters share, and every row has its own "
+                f"{event!r}"
             )
             raise _refuse(sheet, expected, ("event", name))
 
 
 def _require_forecasters(sheet: Sheet) -> None:
-    """Raise InputError if a table without forecasters has several rows of one thing, and a column
-    of which each value stands in several events tells them apart.
+    """Raise InputError if a table without forecasters has several rows of one thing,
+    and a column of which each value stands in several events tells them apart.
     """
     if "forecaster" in sheet.roles:
         return
-    things = list(zip(sheet.events, sheet.texts("option"), sheet.texts("run"), strict=True))
+    things = list(
+        zip(sheet.events, sheet.texts("option"), sheet.texts("run"), strict=True)
+    )
     if len(set(things)) == len(things):
         return
     for name in _list_columns_for(sheet, "forecaster"):
@@ -183,5 +204,7 @@ def _require_forecasters(sheet: Sheet) -> None:
             events[value].add(event)
         tells_apart = len(set(zip(things, values, strict=True))) > len(set(things))
         if tells_apart and all(len(of_value) > 1 for of_value in events.values()):
-            expected = "expected a column for the forecaster, of whom an event has several"
+            expected = (
+                "expected a column for the forecaster, of whom an event has several"
+            )
             raise _refuse(sheet, expected, ("forecaster", name))

@@ -1,5 +1,5 @@
-"""Every score of every forecast; probabilities that do not add up to 1; market and crowd as
-forecasters beside the others.
+"""Every score of every forecast; probabilities that do not add up to 1; market and
+crowd as forecasters beside the others.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class ForecastScores(NamedTuple):
     runs: all of them, in the same order.
     n_runs: of each forecast.
     values: the means of the scores of the runs.
-    p_winner: the normalised probability that the mean forecast gives the winner of an exclusive
-        event.
+    p_winner: the normalised probability that the mean forecast gives the winner of an
+        exclusive event.
     correct: 1 if it is the largest of all, 0 if not or not alone.
     brier: the Brier score of the mean forecast.
     """
@@ -71,7 +71,9 @@ class ForecastScores(NamedTuple):
         )
 
     def split(self) -> list[ForecastScores]:
-        """Split the forecasts: those of the forecasters, and of each baseline, by event."""
+        """Split the forecasts: those of the forecasters, and of each
+        baseline, by event.
+        """
         names = self.forecasts.names
         count = len(names) - len(BASELINES)
         last = count - 1  # stands for all forecasters
@@ -99,7 +101,9 @@ def _slice(data: Forecasts, low: int, high: int) -> Forecasts:
     return data.take(slice(low, high), slice(first, last))
 
 
-def score_forecasts(events: Events, runs: Forecasts, metrics: Sequence[Metric]) -> ForecastScores:
+def score_forecasts(
+    events: Events, runs: Forecasts, metrics: Sequence[Metric]
+) -> ForecastScores:
     """Compute every score of every forecast; of several runs their mean."""
     values = _score(events, runs, metrics)
     forecasts = average_runs(runs)
@@ -127,7 +131,9 @@ def score_forecasts(events: Events, runs: Forecasts, metrics: Sequence[Metric]) 
     )
 
 
-def _score(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> dict[str, Floats]:
+def _score(
+    events: Events, forecasts: Forecasts, metrics: Sequence[Metric]
+) -> dict[str, Floats]:
     """Compute the scores of each forecast by metric."""
     means = [metric for metric in metrics if metric.is_mean]
     values = {metric.name: np.full(len(forecasts.event), math.nan) for metric in means}
@@ -153,7 +159,9 @@ def _score(events: Events, forecasts: Forecasts, metrics: Sequence[Metric]) -> d
 
 
 def _judge_winners(events: Events, forecasts: Forecasts) -> tuple[Floats, Floats]:
-    """Find what the winner of each exclusive event was given, and whether it was the most."""
+    """Find what the winner of each exclusive event was given, and whether
+    it was the most.
+    """
     p_winner, correct = np.full((2, len(forecasts.event)), math.nan)
     is_exclusive = events.exclusive[forecasts.event]
     chosen = forecasts.keep(is_exclusive)
@@ -170,8 +178,8 @@ def _judge_winners(events: Events, forecasts: Forecasts) -> tuple[Floats, Floats
 def subtract_others(
     values: Floats, is_forecaster: Bools, sum_events: Callable[[Any], Floats]
 ) -> Floats:
-    """Subtract the mean of the other forecasters of the event, among whom are no baselines; nan
-    without any.
+    """Subtract the mean of the other forecasters of the event, among whom are no
+    baselines; nan without any.
 
     sum_events: sums values by event, and gives each of them the sum of its own.
     """
@@ -198,8 +206,8 @@ def normalise(p: Floats, ends: Ints) -> Floats:
 
 
 def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]:
-    """Find exclusive events' forecasts whose probabilities do not sum to 1, to nothing near 1, and
-    to 0.
+    """Find exclusive events' forecasts whose probabilities do not sum to 1, to nothing
+    near 1, and to 0.
     """
     total = np.add.reduceat(forecasts.p, forecasts.starts)
     is_exclusive = events.exclusive[forecasts.event]
@@ -210,7 +218,9 @@ def odd_sums(events: Events, forecasts: Forecasts) -> tuple[Bools, Bools, Bools]
     return is_exclusive & is_off, is_exclusive & is_doubtful, is_exclusive & is_zero
 
 
-def sum_bins(scored: ForecastScores, group: Ints, groups: int, *, by_event: bool = False) -> Floats:
+def sum_bins(
+    scored: ForecastScores, group: Ints, groups: int, *, by_event: bool = False
+) -> Floats:
     """Compute `bin_sums` of all option probabilities, by the groups of the forecasts.
 
     by_event: all options of an event count as much as the only one of another.
@@ -229,9 +239,10 @@ def sum_bins(scored: ForecastScores, group: Ints, groups: int, *, by_event: bool
 def with_baselines(events: Events, data: Forecasts) -> Forecasts:
     """Add the baselines, one forecast per event each, paid at its prices.
 
-    market: the middle price, normalised for exclusive events, since separate markets need not sum
-    to 1; events with prices only. crowd: the mean of the event's forecasts. uniform: 1/n for each
-    of n options that exclude each other, else ½.
+    market: the middle price, normalised for exclusive events, since separate
+        markets need not sum
+    to 1; events with prices only. crowd: the mean of the event's forecasts. uniform:
+    1/n for each of n options that exclude each other, else ½.
     """
     names = [*data.names, *BASELINES]
     size = len(events.ids)

@@ -1,5 +1,5 @@
-"""Scores of single forecasts: Brier, log, spherical, return; calibration. Flat arrays, which each
-function checks.
+"""Scores of single forecasts: Brier, log, spherical, return; calibration. Flat arrays,
+which each function checks.
 
 Forecast i has the positions offsets[i]:offsets[i + 1] of the arrays.
 """
@@ -25,7 +25,9 @@ BINS: Final = 10
 
 
 def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> Floats:
-    """Take the value at the winner of each forecast's event; InputError unless one won."""
+    """Take the value at the winner of each forecast's event; InputError
+    unless one won.
+    """
     is_flag = np.isin(outcome, (0, 1))
     winners = np.add.reduceat(outcome, starts)
     if not is_flag.all() or (winners != 1).any():
@@ -33,7 +35,9 @@ def winner_values(where: str, values: Floats, outcome: Floats, starts: Ints) -> 
     return np.add.reduceat(values * outcome, starts)
 
 
-def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
+def brier_score(
+    p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None
+) -> Floats:
     """Compute the Brier score of each forecast, in [0, 1]; 0 is perfect:
 
         (1/n) Σ (p - o)²
@@ -41,7 +45,8 @@ def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = No
     p need not sum to 1, and an event may have several winners or none. Source: seed.
 
     Args:
-        p: a flat array of probabilities; forecast i has the positions offsets[i]:offsets[i + 1].
+        p: a flat array of probabilities; forecast i has the positions
+            offsets[i]:offsets[i + 1].
         outcome: 0 or 1, for each probability.
         offsets: m + 1 positions; None: one forecast.
 
@@ -51,18 +56,22 @@ def brier_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = No
     >>> brier_score([0.5, 0.5, 1, 0, 0], [1, 0, 1, 0, 0], offsets=[0, 2, 5]).tolist()
     [0.25, 0.0]
     """
-    (p, o), starts, sizes = flat_columns("brier_score", {"p": p, "outcome": outcome}, offsets)
+    (p, o), starts, sizes = flat_columns(
+        "brier_score", {"p": p, "outcome": outcome}, offsets
+    )
     return np.add.reduceat((p - o) ** 2, starts) / sizes
 
 
-def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
+def log_score(
+    p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None
+) -> Floats:
     """Compute the log score of each forecast, in [ln 0.01, 0]; 0 is perfect:
 
         ln max(p_c, 0.01), c being the winner
 
-    Shapes as in `brier_score`; exactly one winner per event. p is used as it is. The floor makes
-    the score improper for true probabilities below about 0.027: reporting less (or more) than the
-    truth costs nothing there. Source: seed.
+    Shapes as in `brier_score`; exactly one winner per event. p is used as it is. The
+    floor makes the score improper for true probabilities below about 0.027: reporting
+    less (or more) than the truth costs nothing there. Source: seed.
 
     >>> log_score([1, 0], [1, 0]).tolist()
     [0.0]
@@ -70,13 +79,15 @@ def log_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None
     return _score_winners("log_score", log_by_option, p, outcome, offsets)
 
 
-def spherical_score(p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None) -> Floats:
+def spherical_score(
+    p: ArrayLike, outcome: ArrayLike, offsets: ArrayLike | None = None
+) -> Floats:
     """Compute the spherical score of each forecast, in [0, 1]; p of zeros scores 0:
 
         p_c / ‖p‖₂, c being the winner
 
-    Shapes and errors as in `log_score`; no scale of p matters. Source: Gneiting and Raftery, JASA
-    102 (2007) 359–378.
+    Shapes and errors as in `log_score`; no scale of p matters. Source: Gneiting and
+    Raftery, JASA 102 (2007) 359–378.
 
     >>> spherical_score([0.75, 0.0, 1.0], [1, 0, 0]).tolist()
     [0.6]
@@ -97,7 +108,8 @@ def _score_winners(
 
 
 def brier_by_option(p: Floats, offsets: Ints) -> Floats:
-    """Compute the Brier score of each forecast for every option, as if only that one came true:
+    """Compute the Brier score of each forecast for every option, as if only that
+    one came true:
 
         (Σp² - 2p_k + 1)/n
 
@@ -121,7 +133,8 @@ def spherical_by_option(p: Floats, offsets: Ints) -> Floats:
 
 
 def baseline_by_option(p: Floats, offsets: Ints) -> Floats:
-    """Compute Metaculus' baseline score of each forecast for every option, as if it won:
+    """Compute Metaculus' baseline score of each forecast for every
+    option, as if it won:
 
         100 (1 + ln p / ln n) for n options
 
@@ -136,15 +149,17 @@ def baseline_by_option(p: Floats, offsets: Ints) -> Floats:
 
 
 def peer_by_option(p: Floats, offsets: Ints) -> Floats:
-    """Compute 100 ln p for every option, of which Metaculus' peer score is the difference to the
-    mean of the others.
+    """Compute 100 ln p for every option, of which Metaculus' peer score is the
+    difference to the mean of the others.
     """
     return np.asarray(100 * np.log(np.maximum(p, METACULUS_FLOOR)))
 
 
 def check_gamma(gamma: object) -> float:
     if not number_text(gamma) or not 0 <= float(gamma) <= 1:  # type: ignore[arg-type]
-        raise InputError("gamma", "must be a number in [0, 1]", printable(repr(gamma), 60))
+        raise InputError(
+            "gamma", "must be a number in [0, 1]", printable(repr(gamma), 60)
+        )
     return float(gamma)  # type: ignore[arg-type]
 
 
@@ -157,11 +172,12 @@ def crra_stake(
 
         Σ p_k U_γ(a_k/q_k), Σ a = 1, a ≥ 0, with U_γ(w) = w^(1-γ)/(1-γ), ln w at γ = 1
 
-    so that a*_k ∝ q_k (p_k/q_k)^(1/γ), computed in logarithms. γ = 1 gives a = p/Σp; γ = 0 stakes
-    all on the largest p/q, ties (relative 1e-12) sharing in proportion to q, which is the limit
-    γ → 0. Source: seed (its closed form is derived here).
+    so that a*_k ∝ q_k (p_k/q_k)^(1/γ), computed in logarithms. γ = 1 gives a = p/Σp; γ
+    = 0 stakes all on the largest p/q, ties (relative 1e-12) sharing in proportion to q,
+    which is the limit γ → 0. Source: seed (its closed form is derived here).
 
-    p, q: flat arrays (`brier_score`) in [0, 1], prices above 0. Returns the flat stakes. Raises
+    p, q: flat arrays (`brier_score`) in [0, 1], prices above 0. Returns the flat
+        stakes. Raises
     InputError: γ outside [0, 1], a forecast with Σp = 0, a price of 0.
 
     >>> crra_stake([0.75, 0.25], [0.5, 0.5], gamma=1).tolist()
@@ -196,14 +212,16 @@ def contract_payoffs(
     offsets: ArrayLike | None = None,
     bid: ArrayLike | None = None,
 ) -> Floats:
-    """Compute what one dollar staked by `crra_stake` pays gross if option k wins, for every k.
+    """Compute what one dollar staked by `crra_stake` pays gross if option k
+    wins, for every k.
 
-    Without `bid` it buys Yes contracts: a*_k / q_k. With bid prices (nan: the ask stands for it) it
-    buys of every option the contract with the larger edge, Yes at q with the edge p/q or No at 1 -
-    bid (0.001 at least) with (1 - p)/(1 - bid), Yes if they are equal; `crra_stake` spreads the
-    dollar over these, as if they excluded each other, and a No pays if any other option wins. At γ
-    = 0 no stakes on these contracts have a larger expected payoff. Flat arrays as in `brier_score`;
-    Σp = 1 for bids. Source: the binary reduction of pm_rank 0.3.1.
+    Without `bid` it buys Yes contracts: a*_k / q_k. With bid prices (nan: the ask
+    stands for it) it buys of every option the contract with the larger edge, Yes at q
+    with the edge p/q or No at 1 - bid (0.001 at least) with (1 - p)/(1 - bid), Yes if
+    they are equal; `crra_stake` spreads the dollar over these, as if they excluded each
+    other, and a No pays if any other option wins. At γ = 0 no stakes on these contracts
+    have a larger expected payoff. Flat arrays as in `brier_score`; Σp = 1 for bids.
+    Source: the binary reduction of pm_rank 0.3.1.
 
     >>> contract_payoffs([0.25, 0.75], [0.5, 0.75], 0, bid=[0.5, 0.625]).tolist()
     [0.0, 2.0]
@@ -231,12 +249,13 @@ def average_return(
     offsets: ArrayLike | None = None,
     bid: ArrayLike | None = None,
 ) -> Floats:
-    """Compute what one dollar pays gross in each forecast's event (`contract_payoffs`). Its mean is
-    the average return.
+    """Compute what one dollar pays gross in each forecast's event (`contract_payoffs`).
+    Its mean is the average return.
 
-    1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per event. The
-    seed's text calls a*_c itself the payoff, which leaves out the price that its own utility (over
-    a/q) divides by: one dollar on an option at 0.25 buys four contracts of one dollar.
+    1 is the stake back, 0 its loss. Shapes as in `brier_score`; exactly one winner per
+    event. The seed's text calls a*_c itself the payoff, which leaves out the price that
+    its own utility (over a/q) divides by: one dollar on an option at 0.25 buys four
+    contracts of one dollar.
 
     >>> average_return([0.75, 0.25], [0.5, 0.5], [1, 0], gamma=1).tolist()
     [1.5]
@@ -246,12 +265,16 @@ def average_return(
     return winner_values("average_return", paid, o, starts)
 
 
-def expected_calibration_error(p: ArrayLike, outcome: ArrayLike, bins: int = BINS) -> float:
-    """Compute the calibration error over uniform bins of [0, 1] (1 in the last); 0 is calibrated:
+def expected_calibration_error(
+    p: ArrayLike, outcome: ArrayLike, bins: int = BINS
+) -> float:
+    """Compute the calibration error over uniform bins of [0, 1] (1 in the last); 0
+    is calibrated:
 
         Σ_b (n_b/N) |mean p - mean o|
 
-    p, outcome: arrays of N probabilities and 0/1, every option of every event. nan if N = 0. Raises
+    p, outcome: arrays of N probabilities and 0/1, every option of every event. nan
+        if N = 0. Raises
     InputError: values outside [0, 1], bins < 1. Source: Naeini et al., AAAI 2015.
 
     >>> expected_calibration_error([0.75, 0.75, 0.75, 0.75], [1, 1, 1, 0])
@@ -267,8 +290,12 @@ def expected_calibration_error(p: ArrayLike, outcome: ArrayLike, bins: int = BIN
     return float(calibration_errors(sums)[0])
 
 
-def bin_sums(p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: int) -> Floats:
-    """Sum per group and bin: count, Σw, Σwp, Σwo, Σwp², Σwpo; shape (6, groups, bins)."""
+def bin_sums(
+    p: Floats, o: Floats, w: Floats, group: Ints, groups: int, bins: int
+) -> Floats:
+    """Sum per group and bin: count, Σw, Σwp, Σwo, Σwp², Σwpo; shape (6,
+    groups, bins).
+    """
     number = (p * bins + ROUNDING * bins).astype(np.int64)
     cell = group * bins + np.minimum(number, bins - 1)
     wp = w * p
@@ -286,16 +313,17 @@ def calibration_errors(sums: Floats) -> Floats:
 
 
 def decompose_brier(sums: Floats) -> dict[str, Floats]:
-    """Decompose the mean square of every group of `bin_sums` over its N option probabilities:
+    """Decompose the mean square of every group of `bin_sums` over its N option
+    probabilities:
 
         Σ (p - o)²/N = reliability - resolution + uncertainty + within_bins
 
     With mean p and mean o of bin b reliability is Σ (n_b/N)(p_b - o_b)², resolution
-    Σ (n_b/N)(o_b - o)², uncertainty o(1 - o); within_bins is the variance of p minus twice the
-    covariance of p and o inside the bins, which is 0 if each holds one value of p only. Every
-    option counts once, as in the calibration error; in the Brier score every event does. Source:
-    Murphy, J. Appl. Meteorol. 12 (1973) 595–600; within bins: Stephenson et al., Wea. Forecasting
-    23 (2008).
+    Σ (n_b/N)(o_b - o)², uncertainty o(1 - o); within_bins is the variance of p minus
+    twice the covariance of p and o inside the bins, which is 0 if each holds one value
+    of p only. Every option counts once, as in the calibration error; in the Brier score
+    every event does. Source: Murphy, J. Appl. Meteorol. 12 (1973) 595–600; within bins:
+    Stephenson et al., Wea. Forecasting 23 (2008).
     """
     _, w, wp, wo, wpp, wpo = sums
     with np.errstate(invalid="ignore", divide="ignore"):

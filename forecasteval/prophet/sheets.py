@@ -17,11 +17,21 @@ from forecasteval.common.records import BadRecord, Loaded, as_text
 from forecasteval.source.tables import read_table
 
 from .cells import parse_id
-from .columns import Given, Table, find_roles, fold, list_candidates, list_rows, list_unread
+from .columns import (
+    Given,
+    Table,
+    find_roles,
+    fold,
+    list_candidates,
+    list_rows,
+    list_unread,
+)
 
 _SET_KEYS: Final = {"source", "id", "resolution_date"}
 _WHOLE_NUMBER: Final = re.compile(r"\A([0-9]+)\.0+\Z")
-_TEXT_NAMES: Final = frozenset({"question", "question_title", "question_text", "market", "title"})
+_TEXT_NAMES: Final = frozenset(
+    {"question", "question_title", "question_text", "market", "title"}
+)
 _SAMPLE: Final = 100
 _LONG: Final = "more cells than columns"
 
@@ -90,7 +100,9 @@ class Sheet:
         return notes
 
     def release(self) -> None:
-        """Let go of the rows, whose cells are in columns: millions take most of the memory."""
+        """Let go of the rows, whose cells are in columns: millions take most
+        of the memory.
+        """
         self.loaded = replace(self.loaded, records=())
         self.table.rows = ()
 
@@ -101,7 +113,9 @@ class Sheet:
         return self.loaded.lines[row]
 
     def name_forecasters(self, name: str) -> None:
-        """Give rows without a forecaster the name of their file, and rows of `NAME@2` the run."""
+        """Give rows without a forecaster the name of their file, and rows of
+        `NAME@2` the run.
+        """
         file_name, _, file_run = name.partition("@")
         forecasters, runs, *rest = self.forecast_columns
         if "forecaster" not in self.roles:
@@ -109,12 +123,15 @@ class Sheet:
         self.forecast_columns = [forecasters, [run or file_run for run in runs], *rest]
 
     def choose_event(self, ids: Mapping[str, str]) -> None:
-        """Choose the column of the event, the one with most of the known ids; titles are known,
-        too, if no column has an id.
+        """Choose the column of the event, the one with most of the known ids; titles
+        are known, too, if no column has an id.
         """
         if "event" in self.given:
             return
-        columns = [self.roles.get("event", ""), *list_candidates(self.table.columns, "event")]
+        columns = [
+            self.roles.get("event", ""),
+            *list_candidates(self.table.columns, "event"),
+        ]
         names = {
             column: list(map(name_event, self.table.values(column)))
             for column in filter(None, columns)
@@ -139,7 +156,9 @@ class Sheet:
 
 
 def name_event(value: object) -> str:
-    """Write the id of an event as text: 7, "7" and the 7.0 of a column with gaps are one."""
+    """Write the id of an event as text: 7, "7" and the 7.0 of a column
+    with gaps are one.
+    """
     if isinstance(value, (list, dict)):
         return as_text(value)
     text = parse_id(value)
@@ -150,9 +169,9 @@ def name_event(value: object) -> str:
 
 
 def is_canonical(loaded: Loaded, keys: set[str], given: Given) -> bool:
-    """Return whether the records of a file have these keys, so that no column has a role to be
-    found; or whether there is none. A time under another name, and a column that is named by
-    `--column`, are looked for.
+    """Return whether the records of a file have these keys, so that no column has a
+    role to be found; or whether there is none. A time under another name, and a column
+    that is named by `--column`, are looked for.
     """
     first = [row for row in islice(loaded, _SAMPLE) if isinstance(row, Mapping)]
     if not first:
@@ -165,7 +184,9 @@ def is_canonical(loaded: Loaded, keys: set[str], given: Given) -> bool:
 
 def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
     """Find what the columns of a file are; InputError if two of them have one name."""
-    twice = [name for name, count in Counter(loaded.names).items() if name and count > 1]
+    twice = [
+        name for name, count in Counter(loaded.names).items() if name and count > 1
+    ]
     if twice:
         got = f"{printable(twice[0], 60)} twice"
         raise InputError(str(path), "expected columns of different names", got)
@@ -191,7 +212,9 @@ def make_sheet(path: Path, loaded: Loaded, given: Given) -> Sheet:
 
 
 def _melt(loaded: Loaded, columns: Sequence[str]) -> Loaded:
-    """Make a row per forecaster of each row, with what it says in the forecaster's column."""
+    """Make a row per forecaster of each row, with what it says in the
+    forecaster's column.
+    """
     records: list[object] = []
     lines = []
     for number, row in enumerate(loaded):
@@ -216,10 +239,18 @@ def _read_row(record: object, names: Sequence[str]) -> tuple[Mapping[str, Any], 
 
 
 def join_questions(sheet: Sheet, questions: Sheet) -> Sheet:
-    """Add to each row what the questions say of its event (and of its round, if they have any)."""
-    roles = [role for role in ("event", "round") if role in sheet.roles and role in questions.roles]
+    """Add to each row what the questions say of its event (and of its round, if
+    they have any).
+    """
+    roles = [
+        role
+        for role in ("event", "round")
+        if role in sheet.roles and role in questions.roles
+    ]
     known = dict(_list_keyed_rows(questions, roles))
-    rows = [{**row, **known.get(key, {})} for key, row in _list_keyed_rows(sheet, roles)]
+    rows = [
+        {**row, **known.get(key, {})} for key, row in _list_keyed_rows(sheet, roles)
+    ]
     names = [*dict.fromkeys([*sheet.table.names, *questions.table.names])]
     loaded = replace(sheet.loaded, names=names)
     return Sheet(loaded, Table(sheet.where, names, rows), sheet.given, sheet.faults)
@@ -241,9 +272,13 @@ def add_companion(sheet: Sheet) -> Sheet:
         return sheet
     file = path.with_name(path.name.replace("forecast_data", "question_data"))
     if file == path or not file.exists():
-        expected = "expected the questions of the same download beside it, question_data.csv"
+        expected = (
+            "expected the questions of the same download beside it, question_data.csv"
+        )
         raise InputError(str(path), expected, "none")
-    return join_questions(sheet, make_sheet(file, read_table(file, strict=False), sheet.given))
+    return join_questions(
+        sheet, make_sheet(file, read_table(file, strict=False), sheet.given)
+    )
 
 
 def name_system(path: Path, dataset: Path) -> str:
@@ -257,12 +292,16 @@ def read_fields(loaded: Loaded) -> dict[str, Any]:
     fields = dict(loaded.fields)
     if loaded.is_map and list_rows(loaded) != loaded.records:
         fields = {row["id"]: row["prediction"] for row in loaded}
-    return {key: value for key, value in fields.items() if not isinstance(value, (list, dict))}
+    return {
+        key: value
+        for key, value in fields.items()
+        if not isinstance(value, (list, dict))
+    }
 
 
 def _read_set_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Name the event of a row of ForecastBench by source, id and date (of a pair of questions by
-    directions, too), and its series without the date.
+    """Name the event of a row of ForecastBench by source, id and date (of a pair of
+    questions by directions, too), and its series without the date.
     """
     parts = (as_text(row.get(key)) for key in ("source", "id", "direction"))
     series = "/".join(filter(None, parts))

@@ -1,8 +1,10 @@
-"""Files of questions and of forecasts, in any format, as records of problems and forecasts.
+"""Files of questions and of forecasts, in any format, as records of problems
+and forecasts.
 
-The columns of a table have roles (`columns`). A row says something of one option, of Yes, or of all
-options; rows of one event, forecaster, run and time are a forecast. What came true is said by the
-questions of a dataset, or by the rows of a table that has both.
+The columns of a table have roles (`columns`). A row says something of one option, of
+Yes, or of all options; rows of one event, forecaster, run and time are a forecast. What
+came true is said by the questions of a dataset, or by the rows of a table
+that has both.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ from .sheets import (
 )
 
 _PROBLEM_KEYS: Final = {"problem_id", "options"}
-_NO_ORDER: Final = "expected probabilities by option, since no list has the options in an order"
+_NO_ORDER: Final = (
+    "expected probabilities by option, since no list has the options in an order"
+)
 _FORECAST_KEYS: Final = {"problem_id", "username"}
 
 
@@ -79,7 +83,9 @@ def make_forecasts(sheet: Sheet, lines: Iterable[Line], options: Options) -> Loa
 
 
 def _find_last_rounds(sheet: Sheet) -> set[int]:
-    """Find the rows of the last round of each forecast; none if rows have times, or no rounds."""
+    """Find the rows of the last round of each forecast; none if rows have
+    times, or no rounds.
+    """
     if "round" not in sheet.roles or "time" in sheet.roles:
         return set()
     forecasters, runs, _, rounds = sheet.forecast_columns
@@ -94,7 +100,9 @@ def _find_last_rounds(sheet: Sheet) -> set[int]:
 def _make_forecast(
     sheet: Sheet, event: str, lines: Sequence[Line], options: Options
 ) -> dict[str, Any] | BadRecord:
-    """Make the record of a forecast, with its values in the order of the event's options."""
+    """Make the record of a forecast, with its values in the order of the
+    event's options.
+    """
     first = lines[0]
     username, run, time, _ = (column[first.row] for column in sheet.forecast_columns)
     ids = {"problem_id": event, "username": username}
@@ -117,7 +125,10 @@ def _make_forecast(
     known = options.by_event.get(event, ())
     if known and not given.keys() <= set(known):
         folded = {option.casefold(): option for option in known}
-        given = {folded.get(option.casefold(), option): value for option, value in given.items()}
+        given = {
+            folded.get(option.casefold(), option): value
+            for option, value in given.items()
+        }
         if unknown := given.keys() - set(known):
             return Refusal(f"{options.unknown}: {printable(min(unknown), 60)}", **ids)
     ordered = [given[option] for option in known or given if option in given]
@@ -126,7 +137,11 @@ def _make_forecast(
         return Refusal(_NO_ORDER, printable(as_text(first.values), 60), **ids)
     if first.values is not None:
         prediction = first.values
-    record: dict[str, Any] = {**ids, "timestamp": time or None, "prediction": prediction}
+    record: dict[str, Any] = {
+        **ids,
+        "timestamp": time or None,
+        "prediction": prediction,
+    }
     record["odds"] = _list_prices([price for _, price, _ in ordered])
     record["bids"] = _list_prices([bid for _, _, bid in ordered])
     if run:
@@ -157,8 +172,12 @@ class Board(NamedTuple):
 
 
 def load_tables(paths: Sequence[Path], given: Given, any_form: bool) -> Board:
-    """Read tables of forecasts that say what came true; InputError if one of them does not."""
-    return _make_board([add_companion(_read_sheet(path, given, any_form)) for path in paths])
+    """Read tables of forecasts that say what came true; InputError if one of
+    them does not.
+    """
+    return _make_board(
+        [add_companion(_read_sheet(path, given, any_form)) for path in paths]
+    )
 
 
 def _read_sheet(path: Path, given: Given, any_form: bool) -> Sheet:
@@ -187,7 +206,9 @@ def _make_board(sheets: Sequence[Sheet]) -> Board:
         make_forecasts(sheet, lines_of_sheet, options)
         for sheet, lines_of_sheet in zip(sheets, lines_of_sheets, strict=True)
     ]
-    loaded = Loaded(sheets[0].where, [*problems.values()], lines=_find_first_lines(problems, lines))
+    loaded = Loaded(
+        sheets[0].where, [*problems.values()], lines=_find_first_lines(problems, lines)
+    )
     return Board(loaded, forecasts, len(lines), notes)
 
 
@@ -200,7 +221,9 @@ def _find_first_lines(problems: Iterable[str], lines: Sequence[Line]) -> list[in
 
 
 def require_columns(given: Given, files: Iterable[Loaded]) -> None:
-    """Raise InputError if `--column` names a column that no file has: another one would be read."""
+    """Raise InputError if `--column` names a column that no file has: another one
+    would be read.
+    """
     names = {name for loaded in files for name in loaded.names}
     for role, column in given.items():
         parts = [column] if column in names else column.split(",")
@@ -212,13 +235,17 @@ def require_columns(given: Given, files: Iterable[Loaded]) -> None:
 
 
 def list_events(path: Path, given: Given) -> frozenset[str]:
-    """List the events in a table; none if it cannot be read, as reading it again will say."""
+    """List the events in a table; none if it cannot be read, as reading it
+    again will say.
+    """
     with contextlib.suppress(InputError):
         return frozenset(_read_sheet(path, given, any_form=True).events)
     return frozenset()
 
 
-def load_beside(paths: Sequence[Path], dataset: Path, given: Given, any_form: bool) -> Board:
+def load_beside(
+    paths: Sequence[Path], dataset: Path, given: Given, any_form: bool
+) -> Board:
     """Read files of forecasts beside the questions of their dataset.
 
     Of one file that says what came true the dataset may have the rest, such as prices.
@@ -226,7 +253,9 @@ def load_beside(paths: Sequence[Path], dataset: Path, given: Given, any_form: bo
     if any_form and len(paths) == 1 and not _holds_problems(dataset, given):
         sheet = _read_sheet(paths[0], given, any_form)
         if sheet.has_results:
-            return _make_board([join_questions(sheet, _read_sheet(dataset, given, any_form))])
+            return _make_board(
+                [join_questions(sheet, _read_sheet(dataset, given, any_form))]
+            )
     notes = DataNotes()
     problems = load_problems(dataset, given, any_form, notes)
     forecasts = [load_forecasts(path, problems, given, any_form) for path in paths]
@@ -261,22 +290,30 @@ def load_problems(
     return replace(sheet.loaded, path=str(path), records=records, lines=places)
 
 
-def load_forecasts(path: Path, problems: Loaded, given: Given, any_form: bool = False) -> Loaded:
+def load_forecasts(
+    path: Path, problems: Loaded, given: Given, any_form: bool = False
+) -> Loaded:
     """Load the forecasts of a file about the problems of a dataset.
 
-    The column of the event is the one that has most of their ids. A row of ForecastBench without a
-    date, as those of markets are, is about the only date that its question has.
+    The column of the event is the one that has most of their ids. A row of
+    ForecastBench without a date, as those of markets are, is about the only date that
+    its question has.
     """
     loaded = read_table(path, any_form, strict=False)
     known = [row for row in problems if isinstance(row, Mapping)]
     ids = [parse_id(row.get("problem_id")) for row in known]
-    unordered = {name for name, row in zip(ids, known, strict=True) if row.get(UNORDERED)}
+    unordered = {
+        name for name, row in zip(ids, known, strict=True) if row.get(UNORDERED)
+    }
     if not unordered and is_canonical(loaded, _FORECAST_KEYS, given):
         return loaded
     options = {
-        name: parse_options(row.get("options")) for name, row in zip(ids, known, strict=True)
+        name: parse_options(row.get("options"))
+        for name, row in zip(ids, known, strict=True)
     }
-    titles = {parse_id(row.get("title")): name for name, row in zip(ids, known, strict=True)}
+    titles = {
+        parse_id(row.get("title")): name for name, row in zip(ids, known, strict=True)
+    }
     titles.pop("", None)
     sheet = make_sheet(path, loaded, given)
     sheet.choose_event(titles | dict(zip(ids, ids, strict=True)))

@@ -29,8 +29,12 @@ _MONTH: Final = r"(?P<month>[A-Za-z]{3,9})\.?"
 _REST: Final = r"(?P<rest>(?:,?[T\s].*)?)"
 _PATTERNS: Final = (
     lazy(rf"(?P<year>\d{{4}})([/.-])(?P<month>\d\d?)\2(?P<day>\d\d?){_REST}"),
-    lazy(rf"(?:[A-Za-z]+,?\s)?(?P<day>\d\d?)[\s-]{_MONTH},?[\s-](?P<year>\d{{4}}){_REST}"),
-    lazy(rf"(?:[A-Za-z]+,\s)?{_MONTH}\s(?P<day>\d\d?)(?:st|nd|rd|th)?,?\s(?P<year>\d{{4}}){_REST}"),
+    lazy(
+        rf"(?:[A-Za-z]+,?\s)?(?P<day>\d\d?)[\s-]{_MONTH},?[\s-](?P<year>\d{{4}}){_REST}"
+    ),
+    lazy(
+        rf"(?:[A-Za-z]+,\s)?{_MONTH}\s(?P<day>\d\d?)(?:st|nd|rd|th)?,?\s(?P<year>\d{{4}}){_REST}"
+    ),
 )
 _TWO_READINGS: Final = lazy(r"(\d\d?)[/.-](\d\d?)[/.-](\d{4})(?!\d)")
 _CLOCK: Final = lazy(r"(\d\d?)(:\d\d(?::\d\d(?:\.\d+)?)?)\s?([AaPp])\.?[Mm]\.?")
@@ -44,9 +48,9 @@ _NUMBER: Final = lazy(r"(\d{10}|\d{13})(\.\d*)?")
 def parse_moment(text: str, is_end: bool = False) -> tuple[float, str]:
     """Parse a time as seconds since 1970, nan if it is none; say what is odd about it.
 
-    It is one of ISO 8601, or with the year first or the month by its name, or seconds (10 digits)
-    or milliseconds (13 digits) since 1970. A date alone is the beginning of its day (UTC), or the
-    end if it `is_end`.
+    It is one of ISO 8601, or with the year first or the month by its name, or seconds
+    (10 digits) or milliseconds (13 digits) since 1970. A date alone is the beginning of
+    its day (UTC), or the end if it `is_end`.
 
     >>> parse_moment("5 Jan 1970 9:00 UTC"), parse_moment("0000367200000")
     ((378000.0, ''), (367200.0, ''))
@@ -57,7 +61,8 @@ def parse_moment(text: str, is_end: bool = False) -> tuple[float, str]:
     if number := _NUMBER.fullmatch(bare):
         is_in_milliseconds = len(number[1]) == 13
         return float(bare) / 1000**is_in_milliseconds, ""
-    # Python reads 1671121512345 as a day of the year 1671, and digits that are not of ASCII.
+    # Python reads 1671121512345 as a day of the year 1671, and digits that are
+    # not of ASCII.
     if not bare.isascii() or (bare.isdecimal() and not _DAY_DIGITS.fullmatch(bare)):
         return math.nan, NO_TIME
 
@@ -120,7 +125,8 @@ def advise_time(text: str) -> str:
         return ": write it as 2025-01-31T18:00:00Z"
     first, second = match[1].zfill(2), match[2].zfill(2)
     return (
-        f": it has two readings, write {match[3]}-{first}-{second} or {match[3]}-{second}-{first}"
+        f": it has two readings, write {match[3]}-{first}-{second} or "
+        f"{match[3]}-{second}-{first}"
     )
 
 
@@ -154,7 +160,8 @@ _HORIZON: Final = lazy(r"([0-9]{1,5}(?:\.[0-9]{1,3})?)([hd])")
 
 
 def parse_horizons(text: str) -> str:
-    """Return horizons as they are written in signatures, each once; ArgumentTypeError for others.
+    """Return horizons as they are written in signatures, each once;
+    ArgumentTypeError for others.
 
     >>> parse_horizons("7d, 24H,1d")
     '7d,24h'
@@ -164,7 +171,9 @@ def parse_horizons(text: str) -> str:
         written = part.strip().lower()
         if not _HORIZON.fullmatch(written):
             got = printable(part.strip(), 40) or "''"
-            raise ArgumentTypeError(f"expected hours or days, as 24h or 7d,24h,1h, got {got}")
+            raise ArgumentTypeError(
+                f"expected hours or days, as 24h or 7d,24h,1h, got {got}"
+            )
         horizons.setdefault(to_seconds(written), written)
     return ",".join(horizons.values())
 

@@ -1,1 +1,3 @@
-"""Questions and the answers to them as files have them: joined, resolved, closed, pending."""
+"""Questions and the answers to them as files have them: joined, resolved,
+closed, pending.
+"""

@@ -1,9 +1,10 @@
-"""The one door for files of answers: records of `id` and `answer`, whatever the file has.
+"""The one door for files of answers: records of `id` and `answer`,
+whatever the file has.
 
-Rows of `id` and `answer` (or `prediction`), and {id: answer}, are the plain form, which is read as
-it is. Any other is read where a person asks for this file and it can only mean one thing; a nightly
-run refuses it with the command that makes a plain file of it. So nobody's answers depend on what a
-reader makes of a file when questions close.
+Rows of `id` and `answer` (or `prediction`), and {id: answer}, are the plain form, which
+is read as it is. Any other is read where a person asks for this file and it can only
+mean one thing; a nightly run refuses it with the command that makes a plain file of it.
+So nobody's answers depend on what a reader makes of a file when questions close.
 """
 
 from __future__ import annotations
@@ -14,7 +15,13 @@ from typing import Final
 
 from forecasteval.common.errors import InputError, RecordNotes
 from forecasteval.common.files import readable, require_regular
-from forecasteval.common.records import BadRecord, Loaded, is_null, load_records, repeated_keys
+from forecasteval.common.records import (
+    BadRecord,
+    Loaded,
+    is_null,
+    load_records,
+    repeated_keys,
+)
 from forecasteval.source.questions import (
     ANSWER_KEYS,
     Questions,
@@ -23,7 +30,8 @@ from forecasteval.source.questions import (
     is_value,
 )
 
-_BINARY: Final = (b"PAR1", b"PK\x03\x04")  # how files of Parquet and of inspect_ai begin
+# How files of Parquet and of inspect_ai begin
+_BINARY: Final = (b"PAR1", b"PK\x03\x04")
 # What is noted of ids.
 AMBIGUOUS: Final = "ambiguous prediction, counted as missing"
 DAMAGED: Final = "damaged line, not used"
@@ -38,17 +46,19 @@ def load_answers(
     any_form: bool = False,
     any_value: bool = False,
 ) -> Loaded:
-    """Load a file of answers to questions, as records of `id` and `answer` or `prediction`.
+    """Load a file of answers to questions, as records of `id` and `answer`
+    or `prediction`.
 
-    questions: what is known of the questions. None where it is not known: then the file is read in
-        the plain form only and not refused for several systems, so that no answer that is scored
-        with the questions at hand goes unseen without them.
+    questions: what is known of the questions. None where it is not known: then the file
+        is read in the plain form only and not refused for several systems, so that no
+        answer that is scored with the questions at hand goes unseen without them.
     any_form: other forms are read, too, in any encoding and packed.
     any_value: an answer may be any JSON, also an object.
 
-    A last line that is cut is said by `loaded.is_cut`, and is no error. Raises InputError for what
-    cannot be read, several systems or runs in one file, a form in which two parts may be the
-    answer, and, unless `any_form`, for all but the plain form.
+    A last line that is cut is said by `loaded.is_cut`, and is no error. Raises
+    InputError for what cannot be read, several systems or runs in one file, a form in
+    which two parts may be the answer, and, unless `any_form`, for all but
+    the plain form.
     """
     require_regular(path)
     with readable(path), path.open("rb") as file:
@@ -64,7 +74,8 @@ def load_answers(
     key = _find_plain_key(loaded, questions, any_value)
     if key:
         if _repeats_ids(loaded):
-            from forecasteval.source.forms import require_one  # here: most files need none of it
+            # Here: most files need none of it
+            from forecasteval.source.forms import require_one
 
             require_one(loaded, key, questions)
         return loaded
@@ -98,7 +109,9 @@ def _load_other(
 
 
 def _find_plain_key(loaded: Loaded, questions: Questions, any_value: bool) -> str:
-    """Find the key of the answers in the plain form: one of a question can be read; else ""."""
+    """Find the key of the answers in the plain form: one of a question can be
+    read; else "".
+    """
     for record in loaded:
         if not isinstance(record, Mapping) or is_null(record.get("id")):
             continue
@@ -118,12 +131,14 @@ def _is_readable(value: object) -> bool:
 
 
 def _is_plain_of_others(loaded: Loaded, questions: Questions) -> bool:
-    """Return whether records are plain, but of other questions or without answers: what is said of
-    such files names ids.
+    """Return whether records are plain, but of other questions or without answers: what
+    is said of such files names ids.
     """
     objects = [record for record in loaded if isinstance(record, Mapping)]
     plain = [
-        record for record in objects if "id" in record and not record.keys().isdisjoint(ANSWER_KEYS)
+        record
+        for record in objects
+        if "id" in record and not record.keys().isdisjoint(ANSWER_KEYS)
     ]
     has_unreadable = any(
         id_text(record["id"]).strip() in questions.ids and not is_null(record.get(key))
@@ -131,15 +146,21 @@ def _is_plain_of_others(loaded: Loaded, questions: Questions) -> bool:
         for key in ANSWER_KEYS
     )
     # {"rows": […], "version": 2} is the object of another program, and no {id: answer}.
-    is_other_object = loaded.is_map and not all(is_value(row.get("prediction")) for row in plain)
+    is_other_object = loaded.is_map and not all(
+        is_value(row.get("prediction")) for row in plain
+    )
     return bool(plain) and not has_unreadable and not is_other_object
 
 
 def _repeats_ids(loaded: Loaded) -> bool:
-    """Return whether so many ids come several times that the rows may be of several systems."""
+    """Return whether so many ids come several times that the rows may be of
+    several systems.
+    """
     distinct, total = loaded.distinct_ids, loaded.total_ids
     if not total:
-        names = [record["id"] for record in loaded if type(record) is dict and "id" in record]
+        names = [
+            record["id"] for record in loaded if type(record) is dict and "id" in record
+        ]
         try:
             distinct = len(set(names))
         except TypeError:  # an id that is a list or an object
@@ -160,7 +181,9 @@ def find_problem(record: object) -> str:
 
 
 def answers_by_id(records: Iterable[object], notes: RecordNotes) -> dict[str, object]:
-    """Return the answers by id; None where there is none, or where two differ, which are noted."""
+    """Return the answers by id; None where there is none, or where two differ,
+    which are noted.
+    """
     answers: dict[str, object] = {}
     for number, record in enumerate(records, 1):
         problem = find_problem(record)

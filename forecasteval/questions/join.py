@@ -1,5 +1,5 @@
-"""Questions with their answers: records that have both, or a dataset and predictions for it, joined
-by id.
+"""Questions with their answers: records that have both, or a dataset and predictions
+for it, joined by id.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ from .answers import (
 )
 from .truths import is_blank, load_questions, question_id, show_keys
 
-_KEPT: Final = 500  # records that are kept for a page: it shows no more questions than that
+# Records that are kept for a page: it shows no more questions than that
+_KEPT: Final = 500
 # Keys that questions of any benchmark have.
 _COMMON_KEYS: Final = frozenset(
     {
@@ -40,12 +41,22 @@ _COMMON_KEYS: Final = frozenset(
         *("source", "url", "start_time", "closes", "void"),
     }
 )
-_VOID: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-_MIN_COPIES: Final = 10  # answers of which none differs from its truth, and that may be no model's
+_VOID: Final = {
+    "true": True,
+    "1": True,
+    "yes": True,
+    "false": False,
+    "0": False,
+    "no": False,
+}
+# Answers of which none differs from its truth, and that may be no model's
+_MIN_COPIES: Final = 10
 # What is noted of ids.
 LACKING: Final = "record with neither 'answer' nor 'prediction', missing"
 UNUSED: Final = "prediction without a question, not used"
-TRUTHS: Final = "answer is the ground_truth word for word, as all are, and may be no model's"
+TRUTHS: Final = (
+    "answer is the ground_truth word for word, as all are, and may be no model's"
+)
 NO_QUESTION: Final = (UNUSED, DAMAGED, NO_OBJECT, TWO_IDS, NO_ID)
 Prediction = Mapping[str, object]
 
@@ -53,7 +64,8 @@ Prediction = Mapping[str, object]
 class QuestionFields(NamedTuple):
     """The fields of a benchmark's questions, beside their id.
 
-    scored: those by which an answer is scored; a prediction that repeats one should agree.
+    scored: those by which an answer is scored; a prediction that repeats
+        one should agree.
     marks: those of which every question has one at least.
     others: those that only describe a question.
     """
@@ -69,14 +81,16 @@ class QuestionFields(NamedTuple):
 
 
 def differs(field: str) -> str:
-    """Name what is noted of ids whose prediction repeats a field of the question differently."""
+    """Name what is noted of ids whose prediction repeats a field of the
+    question differently.
+    """
     return f"{field} of the file differs from the dataset, the dataset counts"
 
 
 @dataclass
 class AnsweredQuestions:
-    """Questions with their answers, and what is known of their files; `where` names the questions
-    in errors.
+    """Questions with their answers, and what is known of their files; `where` names the
+    questions in errors.
     """
 
     where: str
@@ -98,16 +112,20 @@ class AnsweredQuestions:
         return self.sums
 
     def take_records(self) -> Iterator[Any]:
-        """Give the records to be scored; those of a large file are not kept, a page loads them
-        again.
+        """Give the records to be scored; those of a large file are not kept, a page
+        loads them again.
         """
-        if not (self.files and isinstance(self.records, list) and len(self.records) > _KEPT):
+        if not (
+            self.files and isinstance(self.records, list) and len(self.records) > _KEPT
+        ):
             return iter(self.records)
         records, self.records = self.records[::-1], []
         return (records.pop() for _ in range(len(records)))
 
     def read_again(self) -> Iterable[Any] | None:
-        """Give the records once more, for a page; None if they can be read only once."""
+        """Give the records once more, for a page; None if they can be
+        read only once.
+        """
         if self.files and not self.records:
             return load_answered(*self.files, self.fields, self.any_form).records
         if isinstance(self.records, Iterator):
@@ -118,11 +136,11 @@ class AnsweredQuestions:
 def load_answered(
     path: Path, dataset: Path | None, fields: QuestionFields, any_form: bool = False
 ) -> AnsweredQuestions:
-    """Load the questions of a dataset with the answers of a prediction file, or a file that has
-    both.
+    """Load the questions of a dataset with the answers of a prediction file, or a file
+    that has both.
 
-    Raises InputError for a file without a dataset whose first record is no question, if no
-    prediction has an answer, and if none has an id of the questions.
+    Raises InputError for a file without a dataset whose first record is no question, if
+    no prediction has an answer, and if none has an id of the questions.
     """
     if dataset is None:
         predictions = load_records(path, any_form=any_form)
@@ -131,22 +149,30 @@ def load_answered(
         if isinstance(first, Mapping) and first.keys().isdisjoint(fields.marks):
             marks = " and ".join(map(repr, fields.marks))
             expected = f"expected questions with {marks}, or a dataset for it"
-            hint = "(a file in dataset/ whose name begins like this one's, or --dataset)"
+            hint = (
+                "(a file in dataset/ whose name begins like this one's, or --dataset)"
+            )
             raise InputError(str(path), f"{expected} {hint}", show_keys(first))
         sums, warnings, notes, truths = {}, [*predictions.warnings], RecordNotes(), None
     else:
-        questions, truth_keys = load_questions(dataset), OtherKeys("ground_truth", fields=fields)
+        questions, truth_keys = (
+            load_questions(dataset),
+            OtherKeys("ground_truth", fields=fields),
+        )
         for question in questions.records:  # joined, all have an "answer"
             truth_keys.add(question)
         truth_keys.require_truth(str(dataset))
         known = Questions(questions.records, dataset)
         predictions = load_answers(path, known, any_form)
-        records, notes = join_answers(questions.records, predictions.records, str(path), fields)
+        records, notes = join_answers(
+            questions.records, predictions.records, str(path), fields
+        )
         sums, truths = questions.checksums, questions.truths
         warnings = [*questions.warnings, *predictions.warnings]
     where = str(dataset or path)
     return AnsweredQuestions(
-        f"{where} with {truths.name}" if truths else where,  # a value may be of either file
+        # A value may be of either file
+        f"{where} with {truths.name}" if truths else where,
         records,
         fields,
         warnings,
@@ -160,13 +186,17 @@ def load_answered(
 
 
 def join_answers(
-    questions: Sequence[object], records: Iterable[object], where: str, fields: QuestionFields
+    questions: Sequence[object],
+    records: Iterable[object],
+    where: str,
+    fields: QuestionFields,
 ) -> tuple[list[Any], RecordNotes]:
     """Join questions with the answers of predictions, and note what does not fit.
 
-    They are joined by id; where an id repeats, by id and prompt. A question whose predictions stay
-    ambiguous has no answer. Notes name these, predictions without a question, and fields in which a
-    prediction differs from its question. `where` names the predictions in errors.
+    They are joined by id; where an id repeats, by id and prompt. A question whose
+    predictions stay ambiguous has no answer. Notes name these, predictions without a
+    question, and fields in which a prediction differs from its question. `where` names
+    the predictions in errors.
     """
     notes = RecordNotes()
     predictions, keys = _sort_predictions(records, where, fields, notes)
@@ -174,7 +204,8 @@ def join_answers(
     if ids and predictions.keys().isdisjoint(ids):
         problem = _no_id(list(ids), list(predictions), keys)
         raise InputError(where, "expected predictions for this dataset", problem)
-    used, rows = set[int](), list[Any]()  # `id()` of predictions that a question has used
+    # `id()` of predictions that a question has used
+    used, rows = set[int](), list[Any]()
     for question in questions:
         if isinstance(question, Mapping):
             name, prompt = question_id(question), question.get("prompt")
@@ -225,7 +256,9 @@ def _answer(
     fields: QuestionFields,
     notes: RecordNotes,
 ) -> Prediction:
-    """Give a question the answer of its predictions, if it is one; None: of unknown ones."""
+    """Give a question the answer of its predictions, if it is one; None:
+    of unknown ones.
+    """
     if matches is None or _is_ambiguous(matches):
         notes[AMBIGUOUS].append(name)
         matches = ()
@@ -244,8 +277,9 @@ def _answer(
 
 
 def _find_copies(rows: Iterable[object]) -> list[str]:
-    """Find the questions whose answer is their truth, word for word; none if an answer differs, or
-    if they are few: hardly anybody forecasts many questions right, in the very words of the truths.
+    """Find the questions whose answer is their truth, word for word; none if an answer
+    differs, or if they are few: hardly anybody forecasts many questions right, in the
+    very words of the truths.
 
     They are noted, and scored all the same: no truth decides what an answer is.
     """
@@ -274,8 +308,8 @@ def _is_ambiguous(matches: Sequence[Prediction]) -> bool:
 def _find_candidates(
     records: Sequence[Prediction], prompt: object, shared: bool
 ) -> Sequence[Prediction] | None:
-    """Find those of the predictions with a question's id that may be for it. None if it is not
-    known which, since other questions have the id, too (`shared`).
+    """Find those of the predictions with a question's id that may be for it. None if it
+    is not known which, since other questions have the id, too (`shared`).
     """
     if len(records) < 2 and not shared:
         return records
@@ -299,8 +333,8 @@ def _no_id(ids: Sequence[str], predicted: Sequence[str], keys: Sequence[str]) ->
 
 
 class OtherKeys:
-    """The keys of records that have none of the `wanted` ones. If that is all of them, one may be
-    it under another name; none of the `fields` is.
+    """The keys of records that have none of the `wanted` ones. If that is all of them,
+    one may be it under another name; none of the `fields` is.
     """
 
     def __init__(self, *wanted: str, fields: QuestionFields) -> None:
@@ -319,8 +353,8 @@ class OtherKeys:
             self._keys.update(record.keys())
 
     def find_others(self, known: Collection[str] = _COMMON_KEYS) -> list[str] | None:
-        """Find the keys beside those of questions and `known` ones, the commonest first; None if a
-        record has a wanted one.
+        """Find the keys beside those of questions and `known` ones, the commonest
+        first; None if a record has a wanted one.
         """
         if len(self._lacking) < max(1, self._total):
             return None
@@ -330,17 +364,22 @@ class OtherKeys:
     def require_truth(self, where: str, allowed: Iterable[str] = ()) -> None:
         """InputError, which names the keys that may be the truth, if there are any."""
         if others := self.find_others(_COMMON_KEYS.union(allowed)):
-            expected = "expected 'ground_truth' in the questions (null where it is not known yet)"
+            expected = (
+                "expected 'ground_truth' in the questions (null where it is not "
+                "known yet)"
+            )
             raise InputError(where, expected, show_keys(others))
 
     def require_answer(self, where: str) -> dict[str, list[str]]:
-        """Return a note on the records that lack an answer. InputError, which names their keys, if
-        all do: nothing must be scored as missing then.
+        """Return a note on the records that lack an answer. InputError, which names
+        their keys, if all do: nothing must be scored as missing then.
         """
         others = self.find_others(known=())
         if others is not None:
             shown = show_keys(others) or "neither"
-            raise InputError(where, "expected 'answer' or 'prediction' in the records", shown)
+            raise InputError(
+                where, "expected 'answer' or 'prediction' in the records", shown
+            )
         if self._lacking:
             return {LACKING: self._lacking}
         return {}
@@ -359,21 +398,24 @@ def require_questions(
 
 def is_void(question: object, where: str = "dataset") -> bool:
     """Return whether a question says that it is void, and is left out of everything."""
-    if not isinstance(question, (dict, Mapping)) or "void" not in question:  # dict: fast
+    # Dict: fast
+    if not isinstance(question, (dict, Mapping)) or "void" not in question:
         return False
     if is_blank(question["void"]):
         return False
     if (known := _VOID.get(str(question["void"]).strip().lower())) is None:
         where_in_dataset = f"{where}: question {printable(question.get('id'), 60)}"
         raise InputError(
-            where_in_dataset, "'void' must be true or false", printable(repr(question["void"]), 40)
+            where_in_dataset,
+            "'void' must be true or false",
+            printable(repr(question["void"]), 40),
         )
     return known
 
 
 def raw_answer(record: Mapping[str, object]) -> object:
-    """Return the answer of a record. It is its "answer", or its "prediction" if that is null (None,
-    or a data frame's nan).
+    """Return the answer of a record. It is its "answer", or its "prediction" if that is
+    null (None, or a data frame's nan).
     """
     answer = record.get("answer")
     if is_null(answer):

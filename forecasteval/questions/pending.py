@@ -1,7 +1,7 @@
 """Answers to questions that have no truth yet: what can be read of them.
 
-How an answer is read may depend on the truth: which of several numbers counts, whether a comma
-parts two names. Without a truth an answer is read by itself, as a reader would.
+How an answer is read may depend on the truth: which of several numbers counts, whether
+a comma parts two names. Without a truth an answer is read by itself, as a reader would.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class Scorer(Protocol):
 class PendingTruth:
     """Stands where a question has no truth: its scores must not be used.
 
-    An answer is read as each of `scorers` would, in turn. `kind`: what the question asks for.
+    An answer is read as each of `scorers` would, in turn. `kind`: what the
+    question asks for.
     """
 
     __slots__ = ("_scorers", "kind")

@@ -1,4 +1,6 @@
-"""What a model is asked about a question: its own prompt, and nothing else of its record."""
+"""What a model is asked about a question: its own prompt, and nothing else
+of its record.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ from .truths import load_questions, question_id
 
 
 def list_prompts(path: Path, system: str, market: bool) -> Iterator[Prompt]:
-    """List the prompts of a dataset, without those of void questions; InputError for a question
-    without id or prompt.
+    """List the prompts of a dataset, without those of void questions; InputError for a
+    question without id or prompt.
     """
     records = load_questions(path).records
     ids = Counter(map(question_id, records))

@@ -1,4 +1,6 @@
-"""Questions that hang together: what a dataset says of it, and what it may have left out."""
+"""Questions that hang together: what a dataset says of it, and what it may
+have left out.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ SERIES: Final = "series"
 NO_SERIES: Final = "'series' is no text or number, not used"
 _SHOWN: Final = 3  # groups that a line lists
 _MAX_WORDS: Final = 80  # of a text in which names are looked for, each at its own cost
-_MIN_WORDS: Final = 3  # in lower case, beside a name: "Winner of X" is not enough of a text
+# In lower case, beside a name: "Winner of X" is not enough of a text
+_MIN_WORDS: Final = 3
 # "January 5", "2026-01-05", "Fri", "1,200.5", "3rd"
 _NUMBER: Final = lazy(
     r"""
@@ -44,7 +47,8 @@ def is_no_series(question: Mapping[str, object]) -> bool:
 
 
 def describe_likely_series(texts: Iterable[tuple[str, str]]) -> list[str]:
-    """Name groups of questions that may hang together, in one line; none where there are none.
+    """Name groups of questions that may hang together, in one line; none where
+    there are none.
 
     texts: the id and the text of each question that has no series.
     """
@@ -56,14 +60,15 @@ def describe_likely_series(texts: Iterable[tuple[str, str]]) -> list[str]:
     if len(groups) > _SHOWN:
         more = f"; … ({len(groups)} groups)"
     return [
-        f"{sum(map(len, groups))} questions may hang together, their texts differ in numbers, "
+        f"{sum(map(len, groups))} questions may hang together, their texts differ in "
+        "numbers, "
         f"dates or one name only: give those of a group one '{SERIES}': {shown}{more}"
     ]
 
 
 def find_likely_series(texts: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Find groups of questions whose texts differ in numbers, dates and one name only, the largest
-    first.
+    """Find groups of questions whose texts differ in numbers, dates and one name only,
+    the largest first.
     """
     parents: dict[int, int] = {}
     owners: dict[str, int] = {}

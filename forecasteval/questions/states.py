@@ -1,10 +1,13 @@
-"""What can become of an answer: the states that a report counts, and the reasons for them."""
+"""What can become of an answer: the states that a report counts, and the
+reasons for them.
+"""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-# The kinds of reasons why nothing is read of an answer, and the noun by which a report counts them.
+# The kinds of reasons why nothing is read of an answer, and the noun by which a report
+# counts them.
 REASONS: Final = {
     "refusal": "refusal",
     "error of a program": "program error",
@@ -27,12 +30,15 @@ class Unparsed(NamedTuple):
 
 
 class AnswerScore(NamedTuple):
-    """The result of one answer. `outcome`: scored, missing, unparsed or pending; missing and
-    unparsed ones score 0. A pending one has no score (nan): its question has no truth yet.
+    """The result of one answer. `outcome`: scored, missing, unparsed or pending;
+    missing and unparsed ones score 0. A pending one has no score (nan): its question
+    has no truth yet.
 
-    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas. `matched`: of the
-    `names` of a ranking, how many; `padded`: it is longer than what was asked for. `reason`: of an
-    unparsed answer, one of `REASONS`. `loose`: it was read of prose that states nothing.
+    `sigmas`: of a number with a sigma, how far it lies from the truth, in sigmas.
+        `matched`: of the
+    `names` of a ranking, how many; `padded`: it is longer than what was asked for.
+    `reason`: of an unparsed answer, one of `REASONS`. `loose`: it was read of prose
+    that states nothing.
     """
 
     score: float

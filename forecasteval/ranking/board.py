@@ -1,11 +1,13 @@
-"""Boards and comparisons: their tables, rows and pairs, as JSON has them and as it is read back.
+"""Boards and comparisons: their tables, rows and pairs, as JSON has them and as
+it is read back.
 
-A score is `overall_score` of systems, lower or higher is better by the table's scale; intervals are
-those of 95 %, None where nothing measures the error. What a field is called is its key in JSON.
+A score is `overall_score` of systems, lower or higher is better by the table's scale;
+intervals are those of 95 %, None where nothing measures the error. What a field is
+called is its key in JSON.
 
-Tables, and their rows, are stored in three forms: systems on a dataset, systems over all datasets,
-and forecasters. Each answers whatever is asked of the others, if need be by a constant, so that
-nothing that draws them has to know its form.
+Tables, and their rows, are stored in three forms: systems on a dataset, systems over
+all datasets, and forecasters. Each answers whatever is asked of the others, if need be
+by a constant, so that nothing that draws them has to know its form.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ class RunRow(FileRow):
 
 
 class _Overall:
-    """Gives `overall_score` and `overall_interval` the names that rows of forecasters have."""
+    """Gives `overall_score` and `overall_interval` the names that rows of
+    forecasters have.
+    """
 
     overall_score: Score
     overall_interval: Interval | None
@@ -74,7 +78,8 @@ class ScoredRow(_Overall, FileRow):
     removed: int = 0  # answers that were taken back after their question had closed
     runs: list[RunRow] = field(default_factory=list)  # none if it has a single one
     run_deviation: float | None = None
-    runs_differ: bool | None = None  # as wholes, not only in how they answer single questions
+    # As wholes, not only in how they answer single questions
+    runs_differ: bool | None = None
 
     @property
     def files(self) -> Sequence[FileRow]:
@@ -130,7 +135,8 @@ class SystemTable(OneDataset, Scaled):
     weights: dict[Level, float]  # of the levels that count
     signature: Signature
     questions: list[QuestionScores]
-    guess: float | None = None  # the score that a blind guess expects, where it is known
+    # The score that a blind guess expects, where it is known
+    guess: float | None = None
     rows: list[SystemRow]
 
     unit: ClassVar[str] = "question"
@@ -164,7 +170,9 @@ class SystemTable(OneDataset, Scaled):
 
     @property
     def is_alone(self) -> bool:
-        """Return whether a single system answered these questions: nothing is ranked."""
+        """Return whether a single system answered these questions:
+        nothing is ranked.
+        """
         return len(self.rows) == 1
 
 
@@ -190,15 +198,19 @@ class SeasonRow(_Overall):
     removed: int = 0
     warnings: int
     degraded: bool
-    blank: list[str] = field(default_factory=list)  # datasets without any readable answer of it
-    kept: list[str] = field(default_factory=list)  # datasets of which its row is that of before
+    # Datasets without any readable answer of it
+    blank: list[str] = field(default_factory=list)
+    # Datasets of which its row is that of before
+    kept: list[str] = field(default_factory=list)
 
     runs: ClassVar[Sequence[RunRow]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PooledRow(Ranked, SeasonRow):
-    """A system in the table over all datasets; provisional ones have no rank and no tests."""
+    """A system in the table over all datasets; provisional ones have no
+    rank and no tests.
+    """
 
     provisional: bool
     rank: int | None
@@ -246,10 +258,12 @@ class SeasonTable(Scaled):
     benchmark: str
     datasets: list[Week]
     level_counts: dict[Level, int]
-    n_series: int = 0  # clusters of the questions that count; 0 if every question stands alone
+    # Clusters of the questions that count; 0 if every question stands alone
+    n_series: int = 0
     weights: dict[Level, float]  # of the levels that count
     design_effect: float | None  # of good and bad weeks of a system; None: not measured
-    guess: float | None = None  # the score that a blind guess expects, where it is known
+    # The score that a blind guess expects, where it is known
+    guess: float | None = None
     signature: Signature
 
     dataset: ClassVar[None] = None
@@ -274,8 +288,8 @@ class SeasonTable(Scaled):
 
 @dataclass(frozen=True, kw_only=True)
 class PooledTable(SeasonTable):
-    """Systems on all datasets of a rule set: the ranked ones, the best first, then provisional
-    ones.
+    """Systems on all datasets of a rule set: the ranked ones, the best first, then
+    provisional ones.
     """
 
     kind: Literal["pooled"]
@@ -305,8 +319,8 @@ class PooledTable(SeasonTable):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenDataset:
-    """A dataset of which questions can be answered, and the first and last time at which one
-    closes.
+    """A dataset of which questions can be answered, and the first and last time at
+    which one closes.
     """
 
     dataset: str
@@ -340,8 +354,8 @@ RankedRow = SystemRow | PooledRow | ForecasterRow
 
 @dataclass(frozen=True, kw_only=True)
 class Board:
-    """All tables of a ranking; a nightly run adds the files that failed and a checksum of its
-    inputs.
+    """All tables of a ranking; a nightly run adds the files that failed and a checksum
+    of its inputs.
     """
 
     # To be raised with every change of the form.
@@ -352,11 +366,14 @@ class Board:
     leaderboard: dict[str, object]  # the settings
     failed: list[dict[str, object]]
     without_result: list[str]
-    waiting: dict[str, list[str]] = field(default_factory=dict)  # files without truths, by dataset
+    # Files without truths, by dataset
+    waiting: dict[str, list[str]] = field(default_factory=dict)
     open: list[OpenDataset] = field(default_factory=list)
-    void: list[str] = field(default_factory=list)  # datasets of these whose questions are all void
+    # Datasets of these whose questions are all void
+    void: list[str] = field(default_factory=list)
     withdrawn: list[WithdrawnEntry] = field(default_factory=list)
-    removed: list[RemovedEntry] = field(default_factory=list)  # with `--late-files keep`
+    # With `--late-files keep`
+    removed: list[RemovedEntry] = field(default_factory=list)
     record: str = ""  # the name of the entry book, if there is one
     by: str = ""  # the column by whose values the rows have scores, if there is one
     inputs_sha256: str = ""
@@ -368,7 +385,9 @@ class Board:
 
     @property
     def files(self) -> list[FileRow]:
-        """List what stands for a file each: systems or their runs, and tables of forecasters."""
+        """List what stands for a file each: systems or their runs, and tables
+        of forecasters.
+        """
         return [file for table in self.tables for file in table.files]
 
 
@@ -395,7 +414,9 @@ class Tally:
 
 @dataclass(frozen=True, kw_only=True)
 class BothRead:
-    """A pair over the `n` questions of which both answers were read; it is not the score."""
+    """A pair over the `n` questions of which both answers were read; it is
+    not the score.
+    """
 
     n: int
     scores: list[float]  # of A and B
@@ -432,7 +453,8 @@ class Mover:
 class Pair:
     """The score of A less that of B; `p_holm` is adjusted over all pairs.
 
-    On the same questions it has the differences by level, and the questions that move it most.
+    On the same questions it has the differences by level, and the questions
+    that move it most.
     """
 
     a: str
@@ -441,9 +463,11 @@ class Pair:
     interval: Interval | None
     p: float
     p_holm: float
-    detectable: float | None  # the least difference that is found four times out of five
+    # The least difference that is found four times out of five
+    detectable: float | None
     levels: dict[Level, Tally]
-    n_differing: int  # questions, or series in sum, that contribute differently to both scores
+    # Questions, or series in sum, that contribute differently to both scores
+    n_differing: int
     both_read: BothRead | None  # of the first system's pairs, if it says something else
     level_differences: dict[Level, LevelDifference] | None = None
     questions: list[Mover] | None = None
@@ -451,7 +475,9 @@ class Pair:
     @property
     def n_shared(self) -> int:
         """Count the questions that both systems had."""
-        return sum(tally.wins + tally.ties + tally.losses for tally in self.levels.values())
+        return sum(
+            tally.wins + tally.ties + tally.losses for tally in self.levels.values()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -506,13 +532,17 @@ class SeasonComparison(SeasonTable):
     apart: ClassVar[Sequence[str]] = ()
 
     def list_levels(self, pair: Pair) -> dict[Level, LevelDifference]:
-        """List the differences of a pair's estimated scores by level, which have no intervals."""
+        """List the differences of a pair's estimated scores by level, which
+        have no intervals.
+        """
         scores = {row.name: row.level_scores for row in self.systems}
         a = scores[pair.a]
         b = scores[pair.b]
         return {
             level: LevelDifference(
-                scores=[a[level], b[level]], difference=a[level] - b[level], interval=None
+                scores=[a[level], b[level]],
+                difference=a[level] - b[level],
+                interval=None,
             )
             for level in pair.levels
             if level in a and level in b

@@ -1,5 +1,5 @@
-"""Two systems or more compared: on the same questions with all that decides a difference, or over
-all datasets.
+"""Two systems or more compared: on the same questions with all that decides a
+difference, or over all datasets.
 """
 
 from __future__ import annotations
@@ -35,7 +35,14 @@ from .board import (
 )
 from .datasets import combine_all, combine_runs, describe_system
 from .names import without_run
-from .pooled import Answered, DatasetKey, PooledFit, TestedDifference, connect_systems, fit_pooled
+from .pooled import (
+    Answered,
+    DatasetKey,
+    PooledFit,
+    TestedDifference,
+    connect_systems,
+    fit_pooled,
+)
 from .reading import distinct_names, list_results, read_system
 from .repeats import add_run_luck, measure_runs, weigh_scores
 from .scale import Interval, Level
@@ -58,7 +65,9 @@ _NO_QUESTIONS: Final = QuestionColumns([], [], [], []).columns
 
 
 def group_results(results: object) -> list[list[Mapping[str, object]]]:
-    """List the results of each system's runs; InputError for what is not two systems or more."""
+    """List the results of each system's runs; InputError for what is not two
+    systems or more.
+    """
     if isinstance(results, Mapping):
         expected = "expected a list of results, as in compare([a, b])"
         raise InputError("results", expected, type(results).__name__)
@@ -74,7 +83,9 @@ def group_results(results: object) -> list[list[Mapping[str, object]]]:
     if len(groups) < 2:
         raise InputError("compare", "expected two systems or more", str(len(groups)))
     if len(groups) > SYSTEMS:
-        raise InputError("compare", f"expected at most {SYSTEMS} systems", str(len(groups)))
+        raise InputError(
+            "compare", f"expected at most {SYSTEMS} systems", str(len(groups))
+        )
     return groups
 
 
@@ -84,13 +95,16 @@ def _require_items(results: Iterable[Mapping[str, object]]) -> None:
         if "ranking" in result:
             raise InputError(
                 "compare",
-                "expected systems with a score per question; `-f` ranks forecasters in one table",
+                "expected systems with a score per question; `-f` ranks forecasters in "
+                "one table",
                 str(result.get("name")),
             )
 
 
 def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
-    """Measure the differences of systems, pair by pair; see `forecasteval.boards.compare`."""
+    """Measure the differences of systems, pair by pair; see
+    `forecasteval.boards.compare`.
+    """
     systems = _read_systems(groups)
     first = systems[0]
     levels = levels_that_count(first.counts, 0)
@@ -119,8 +133,8 @@ def compare(groups: Sequence[Sequence[JsonObject]]) -> Comparison:
 
 
 def _read_systems(groups: Sequence[Sequence[Mapping[str, object]]]) -> list[System]:
-    """Read a system of the results of its runs; InputError unless all were asked the same and
-    scored alike.
+    """Read a system of the results of its runs; InputError unless all were asked the
+    same and scored alike.
     """
     names = distinct_names(map(_name_runs, groups))
     systems: list[System] = []
@@ -144,12 +158,18 @@ def _name_runs(runs: Sequence[JsonObject]) -> JsonObject:
     return {"name": without_run(str(first["name"]), first.get("dataset"))}
 
 
-def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]) -> None:
-    """Raise InputError if two results were not scored on the same questions, truths and sigmas."""
+def _require_same_questions(
+    a: JsonObject, b: JsonObject, names: tuple[str, str]
+) -> None:
+    """Raise InputError if two results were not scored on the same questions,
+    truths and sigmas.
+    """
     where = ", ".join(names)
     if a["benchmark"] != b["benchmark"]:
         raise InputError(
-            where, "expected the same benchmark", f"{a['benchmark']} and {b['benchmark']}"
+            where,
+            "expected the same benchmark",
+            f"{a['benchmark']} and {b['benchmark']}",
         )
     if a["signature"]["questions_sha256"] == b["signature"]["questions_sha256"]:
         return
@@ -159,13 +179,21 @@ def _require_same_questions(a: JsonObject, b: JsonObject, names: tuple[str, str]
         only_in = dict(zip(names, (of_a - of_b, of_b - of_a), strict=True))
         if field != "id" and any(only_in.values()):
             raise InputError(
-                where, f"expected the same {field}s", f"other ones for {_list_ids(of_a - of_b)}"
+                where,
+                f"expected the same {field}s",
+                f"other ones for {_list_ids(of_a - of_b)}",
             )
-        listed = [f"only in {name}: {_list_ids(only)}" for name, only in only_in.items() if only]
+        listed = [
+            f"only in {name}: {_list_ids(only)}"
+            for name, only in only_in.items()
+            if only
+        ]
         if listed:
             raise InputError(where, "expected the same questions", "; ".join(listed))
     raise InputError(
-        where, "expected the same questions", "the same ids and truths with another prompt or Std"
+        where,
+        "expected the same questions",
+        "the same ids and truths with another prompt or Std",
     )
 
 
@@ -187,9 +215,11 @@ def _list_ids(counts: Counter[tuple[str, str]]) -> str:
 
 
 class _Difference(NamedTuple):
-    """The weighted score of A minus that of B, its interval, and what measures its error.
+    """The weighted score of A minus that of B, its interval, and what
+    measures its error.
 
-    clustered: what clusters differ by. luck: what the luck of runs adds to the variance.
+    clustered: what clusters differ by. luck: what the luck of runs adds
+        to the variance.
     """
 
     value: float
@@ -243,7 +273,9 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
         is_possible = smallest <= a.share * a.scale.width
         detectable = smallest if is_possible else None
         differences.append(TestedDifference(value, interval, p_of_pair, detectable))
-    pairs = _make_pairs(differences, matchups, [system.name for system in systems], levels)
+    pairs = _make_pairs(
+        differences, matchups, [system.name for system in systems], levels
+    )
     return [
         replace(
             pair,
@@ -254,7 +286,9 @@ def _compare_pairs(systems: Sequence[System], levels: Sequence[Level]) -> list[P
     ]
 
 
-def _subtract(a: System, b: System, levels: Sequence[Level], share: float) -> _Difference:
+def _subtract(
+    a: System, b: System, levels: Sequence[Level], share: float
+) -> _Difference:
     """Subtract the weighted score of B from that of A.
 
     share: of the weights that count (`System.share`).
@@ -278,12 +312,14 @@ def _pair_scores(a: System, b: System, level: Level) -> list[tuple[float, float]
 def _compare_level(a: System, b: System, level: Level) -> LevelDifference:
     difference = _subtract(a, b, [level], 1.0)
     scores = [mean(system.questions[level].scores) for system in (a, b)]
-    return LevelDifference(scores=scores, difference=difference.value, interval=difference.interval)
+    return LevelDifference(
+        scores=scores, difference=difference.value, interval=difference.interval
+    )
 
 
 def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | None:
-    """Measure the difference over the questions of which both answers were read. None if there are
-    none, or if both answers to all of them were.
+    """Measure the difference over the questions of which both answers were read. None
+    if there are none, or if both answers to all of them were.
     """
     masks = {
         level: list(map(and_, a.questions[level].answered, b.questions[level].answered))
@@ -295,21 +331,29 @@ def _compare_read(a: System, b: System, levels: Sequence[Level]) -> BothRead | N
         return None
     a = _select(a, masks)
     b = _select(b, masks)
-    return BothRead(n=count, **_compare_scores(a, b, levels), levels=_tally(a, b, levels))
+    return BothRead(
+        n=count, **_compare_scores(a, b, levels), levels=_tally(a, b, levels)
+    )
 
 
 def _compare_scores(a: System, b: System, levels: Sequence[Level]) -> dict[str, Any]:
     """Return both scores, their difference and its interval by the keys of rows."""
     difference = _subtract(a, b, levels, a.share)
     scores = [stratified_mean(system.strata(levels)) for system in (a, b)]
-    return {"scores": scores, "difference": difference.value, "interval": difference.interval}
+    return {
+        "scores": scores,
+        "difference": difference.value,
+        "interval": difference.interval,
+    }
 
 
 def _select(system: System, masks: Mapping[Level, Sequence[bool]]) -> System:
     """Return the system on the questions of which the mask is true."""
     questions = {}
     for level, mask in masks.items():
-        columns = [list(compress(column, mask)) for column in system.questions[level].columns]
+        columns = [
+            list(compress(column, mask)) for column in system.questions[level].columns
+        ]
         questions[level] = QuestionColumns(*columns)
     runs = tuple(_select(run, masks) for run in system.runs)
     return replace(system, questions=questions, runs=runs)
@@ -326,7 +370,9 @@ def _tally(a: System, b: System, levels: Sequence[Level]) -> dict[Level, Tally]:
 
 
 def _count_differing(a: System, b: System, levels: Sequence[Level]) -> int:
-    """Count the questions, or the series in sum, that contribute differently to both scores."""
+    """Count the questions, or the series in sum, that contribute differently
+    to both scores.
+    """
     of_a = weigh_scores(a, levels)
     of_b = weigh_scores(b, levels)
     differences = [x - y for x, y in zip(of_a, of_b, strict=True)]
@@ -358,13 +404,14 @@ def compare_over_weeks(
 ) -> SeasonComparison:
     """Compare systems by the table over all datasets of `results`.
 
-    The fit is that of the table (`pooled.fit_pooled`), of all systems that datasets connect with
-    these; a difference is a contrast of it. For each pair A, B: the difference of their scores
-    (A − B), its 95 % interval, p by Student's t, Holm's adjustment over the pairs, and on the
-    questions that both answered the wins, ties and losses of A by level; for each pair of the first
-    system also the difference over the questions of which both answers were read, whose error is
-    that of questions alone. Raises InputError unless exactly one benchmark and rule set connects
-    the systems.
+    The fit is that of the table (`pooled.fit_pooled`), of all systems that datasets
+    connect with these; a difference is a contrast of it. For each pair A, B: the
+    difference of their scores (A − B), its 95 % interval, p by Student's t, Holm's
+    adjustment over the pairs, and on the questions that both answered the wins, ties
+    and losses of A by level; for each pair of the first system also the difference over
+    the questions of which both answers were read, whose error is that of questions
+    alone. Raises InputError unless exactly one benchmark and rule set
+    connects the systems.
     """
     fit = _fit_connected(results, names)
     rows = {row.name: row for row in fit.rows()}
@@ -373,11 +420,14 @@ def compare_over_weeks(
     differences: list[TestedDifference] = []
     matchups: list[tuple[System, System]] = []
     for a, b in combinations(names, 2):
-        # A − B is how much better A is, and where lower scores are better how much better B is.
+        # A − B is how much better A is, and where lower scores are better how much
+        # better B is.
         better, other = (a, b) if is_higher_better else (b, a)
         differences.append(fit.measure_difference(indices[better], indices[other]))
         matchups.append((_join_datasets(fit, a, b), _join_datasets(fit, b, a)))
-    by_dataset = chain.from_iterable(_compare_datasets(fit, names[0], other) for other in names[1:])
+    by_dataset = chain.from_iterable(
+        _compare_datasets(fit, names[0], other) for other in names[1:]
+    )
     return SeasonComparison(
         **vars(fit.describe()),
         systems=[rows[name] for name in names],
@@ -386,11 +436,13 @@ def compare_over_weeks(
     )
 
 
-def _compare_datasets(fit: PooledFit, name: str, other: str) -> Iterator[DatasetDifference]:
+def _compare_datasets(
+    fit: PooledFit, name: str, other: str
+) -> Iterator[DatasetDifference]:
     """Measure the difference of two systems on each dataset that both answered.
 
-    An interval is that of the questions alone, and no test is made: the model over all datasets
-    decides between two systems.
+    An interval is that of the questions alone, and no test is made: the model over all
+    datasets decides between two systems.
     """
     for key in _list_shared(fit, name, other):
         a = fit.answered[name][key]
@@ -400,11 +452,17 @@ def _compare_datasets(fit: PooledFit, name: str, other: str) -> Iterator[Dataset
             continue
         questions = sum(a.counts[level] for level in levels)
         yield DatasetDifference(
-            a=name, b=other, dataset=key[1], n=questions, **_compare_scores(a, b, levels)
+            a=name,
+            b=other,
+            dataset=key[1],
+            n=questions,
+            **_compare_scores(a, b, levels),
         )
 
 
-def _fit_connected(results: Sequence[Mapping[str, object]], names: Sequence[str]) -> PooledFit:
+def _fit_connected(
+    results: Sequence[Mapping[str, object]], names: Sequence[str]
+) -> PooledFit:
     """Fit the systems that datasets connect with the named ones."""
     listed = list_results(results)
     _require_items(listed)
@@ -416,7 +474,8 @@ def _fit_connected(results: Sequence[Mapping[str, object]], names: Sequence[str]
         count = f"{len(connected)} such benchmarks" if connected else "none"
         raise InputError(
             ", ".join(printable(name, 40) for name in names),
-            "expected systems that are connected by shared datasets of one benchmark and rule set",
+            "expected systems that are connected by shared datasets of one benchmark "
+            "and rule set",
             count,
         )
     ((system, part),) = connected

@@ -1,8 +1,8 @@
-"""Many results as tables: one per dataset, best first, each system with the ranks that no test
-contradicts.
+"""Many results as tables: one per dataset, best first, each system with the ranks that
+no test contradicts.
 
-Several runs of one system on one dataset are one system there, whose scores are its means by
-question.
+Several runs of one system on one dataset are one system there, whose scores are its
+means by question.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ from operator import attrgetter, itemgetter
 from typing import Final
 
 from forecasteval.common.errors import printable
-from forecasteval.common.records import JsonObject, as_text, group_by, natural_key, question_key
+from forecasteval.common.records import (
+    JsonObject,
+    as_text,
+    group_by,
+    natural_key,
+    question_key,
+)
 from forecasteval.common.statistics import (
     mean,
     stratified_interval,
@@ -24,7 +30,15 @@ from forecasteval.common.statistics import (
 )
 from forecasteval.common.version import __version__
 
-from .board import Board, QuestionScores, RankedTable, RunRow, ScoredRow, SystemRow, SystemTable
+from .board import (
+    Board,
+    QuestionScores,
+    RankedTable,
+    RunRow,
+    ScoredRow,
+    SystemRow,
+    SystemTable,
+)
 from .files import FileRow, ForecasterTable
 from .names import split_name, without_run
 from .pooled import pool_systems
@@ -42,7 +56,8 @@ from .systems import (
 
 _MAX_QUESTIONS: Final = 3000  # of a dataset whose board lists them
 _DIGITS: Final = 12  # further digits depend on the processor
-_READ: Final = ("scored", "pending")  # outcomes of answers of which something may be read
+# Outcomes of answers of which something may be read
+_READ: Final = ("scored", "pending")
 _TAIL: Final = 180  # characters of all runs' answers to a question that a page shows
 
 
@@ -52,13 +67,16 @@ def rank_results(
     min_datasets: int | None = None,
     baselines: Collection[str] = (),
 ) -> Board:
-    """Rank what was read of results, the newest dataset of a benchmark first. Names are in their
-    natural order; see `forecasteval.boards.rank`. The systems that are `baselines` have no rank.
+    """Rank what was read of results, the newest dataset of a benchmark first. Names are
+    in their natural order; see `forecasteval.boards.rank`. The systems that are
+    `baselines` have no rank.
     """
     read = list(results)
     tables = [table for table in read if isinstance(table, ForecasterTable)]
     tables.sort(key=attrgetter("name"))
-    systems, remarks = combine_all(result for result in read if isinstance(result, System))
+    systems, remarks = combine_all(
+        result for result in read if isinstance(result, System)
+    )
     groups = sorted(group_by(systems, attrgetter("group")).items(), key=itemgetter(0))
     ranked = [_rank_group(group, min_questions, baselines) for _, group in groups]
     pooled, unbounded = pool_systems(systems, min_questions, min_datasets, baselines)
@@ -74,9 +92,15 @@ def rank_results(
 
 
 def order_tables(tables: Iterable[RankedTable]) -> list[RankedTable]:
-    """Order tables by benchmark, those of forecasters last, and the newest dataset first."""
-    newest = sorted(tables, key=lambda table: natural_key(table.dataset or ""), reverse=True)
-    return sorted(newest, key=lambda table: (isinstance(table, ForecasterTable), table.benchmark))
+    """Order tables by benchmark, those of forecasters last, and the newest
+    dataset first.
+    """
+    newest = sorted(
+        tables, key=lambda table: natural_key(table.dataset or ""), reverse=True
+    )
+    return sorted(
+        newest, key=lambda table: (isinstance(table, ForecasterTable), table.benchmark)
+    )
 
 
 def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, object]:
@@ -91,8 +115,8 @@ def ranking_settings(min_questions: int, min_datasets: int | None) -> dict[str, 
 def _rank_group(
     systems: Sequence[System], min_questions: int, baselines: Collection[str]
 ) -> SystemTable:
-    """Compute the table of systems that answered the same questions; InputError if they were not
-    scored alike.
+    """Compute the table of systems that answered the same questions; InputError if they
+    were not scored alike.
     """
     for system in systems:
         require_same_policy(systems[0], system)
@@ -136,9 +160,13 @@ def _rank_group(
 
 
 def _rank_rows(
-    scored: Sequence[tuple[ScoredRow, System]], levels: Sequence[Level], baselines: Collection[str]
+    scored: Sequence[tuple[ScoredRow, System]],
+    levels: Sequence[Level],
+    baselines: Collection[str],
 ) -> list[SystemRow]:
-    """Compute the rows of systems, best first; ties share a rank, and baselines have none."""
+    """Compute the rows of systems, best first; ties share a rank, and
+    baselines have none.
+    """
     import numpy as np
 
     from .pairs import compare_systems
@@ -146,7 +174,11 @@ def _rank_rows(
     ranked: list[int] = []
     if levels:
         systems = [system for _, system in scored]
-        ranked = [index for index, system in enumerate(systems) if system.system not in baselines]
+        ranked = [
+            index
+            for index, system in enumerate(systems)
+            if system.system not in baselines
+        ]
     scores = [scored[index][0].overall_score for index in ranked]
     better = np.subtract.outer(scores, scores) * scored[0][1].scale.sign
     p = compare_systems([scored[index][1] for index in ranked], levels)
@@ -171,7 +203,9 @@ def _rank_rows(
 # --- Questions ---
 
 
-def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> list[QuestionScores]:
+def measure_questions(
+    systems: Sequence[System], levels: Sequence[Level]
+) -> list[QuestionScores]:
     """Measure how systems did on each question, in the order of `System.questions`.
 
     Datasets of more than 3,000 questions have none, for the size of the board.
@@ -200,8 +234,8 @@ def measure_questions(systems: Sequence[System], levels: Sequence[Level]) -> lis
 
 
 def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
-    """Combine the runs of each system on a dataset. There is a line for each system whose runs
-    cannot be.
+    """Combine the runs of each system on a dataset. There is a line for each system
+    whose runs cannot be.
 
     Runs that were asked other questions, or the same with other truths, stay apart.
     """
@@ -216,33 +250,37 @@ def combine_all(systems: Iterable[System]) -> tuple[list[System], list[str]]:
         parts = group_by(runs, attrgetter("group")).values()
         combined += map(combine_runs, parts)
         if len(parts) > 1:
-            names = sorted(sorted(printable(run.name) for run in part) for part in parts)
+            names = sorted(
+                sorted(printable(run.name) for run in part) for part in parts
+            )
             listed = "; ".join(map(", ".join, names))
             remarks.append(
-                f"{printable(name)}: its runs have different questions and are not averaged: "
+                f"{printable(name)}: its runs have different questions and are not "
+                "averaged: "
                 f"{listed}"
             )
     return combined, sorted(remarks)
 
 
 def combine_runs(runs: Sequence[System], name: str = "") -> System:
-    """Combine several runs of a system on the same questions. Every question scores the mean of its
-    runs' scores.
+    """Combine several runs of a system on the same questions. Every question scores the
+    mean of its runs' scores.
 
     Its score is then the mean of the scores of its R runs:
 
         x̄ = Σ w·mean over questions of (Σ over runs of xᵢᵣ) / R
 
-    The interval that `stratified_interval` makes of the questions' means counts both, which
-    questions were asked and how a system's answers to one vary: s² of the means estimates
-    Var(E[x|question]) + E[Var(x|question)] / R (Miller, Adding error bars to evals, 2024). It is
-    the cluster-robust error of all n·R scores, clustered by question (Liang & Zeger 1986;
-    `clustered_error` of each level), as every run has a score for every question: 0 where it lacks
-    an answer. What moves a whole run at once, such as a bad night, is not in it: `run_deviation`
-    shows that, and `repeats.add_run_luck` adds it to differences.
+    The interval that `stratified_interval` makes of the questions' means counts both,
+    which questions were asked and how a system's answers to one vary: s² of the means
+    estimates Var(E[x|question]) + E[Var(x|question)] / R (Miller, Adding error bars to
+    evals, 2024). It is the cluster-robust error of all n·R scores, clustered by
+    question (Liang & Zeger 1986; `clustered_error` of each level), as every run has a
+    score for every question: 0 where it lacks an answer. What moves a whole run at
+    once, such as a bad night, is not in it: `run_deviation` shows that, and
+    `repeats.add_run_luck` adds it to differences.
 
-    Outcomes are counted over all runs. Raises InputError for runs of other policies. One run is
-    returned as it is.
+    Outcomes are counted over all runs. Raises InputError for runs of other policies.
+    One run is returned as it is.
     """
     if len(runs) == 1:
         return runs[0]
@@ -253,7 +291,9 @@ def combine_runs(runs: Sequence[System], name: str = "") -> System:
         level: _average_questions([run.questions[level] for run in runs])
         for level in first.questions
     }
-    row = _combine_rows([run.row for run in runs], name or without_run(first.name, first.group[1]))
+    row = _combine_rows(
+        [run.row for run in runs], name or without_run(first.name, first.group[1])
+    )
     return replace(first, row=row, questions=questions, runs=tuple(runs))
 
 
@@ -284,7 +324,9 @@ def _combine_rows(rows: Sequence[FileRow], name: str) -> FileRow:
 
 
 def _average_questions(runs: Sequence[QuestionColumns]) -> QuestionColumns:
-    """Average the scores of runs, question by question; an answer of one run is an answer."""
+    """Average the scores of runs, question by question; an answer of one
+    run is an answer.
+    """
     scores = zip(*(run.scores for run in runs), strict=True)
     answered = zip(*(run.answered for run in runs), strict=True)
     outcomes: Counter[str] = Counter()
@@ -301,9 +343,9 @@ def _average_questions(runs: Sequence[QuestionColumns]) -> QuestionColumns:
 def describe_system(system: System, levels: Sequence[Level]) -> ScoredRow:
     """Describe the values of a system's row, over `levels`.
 
-    Of several runs their scores, the standard deviation of these with R − 1, and whether they
-    differ as wholes: it is more than twice what runs would show that differ in nothing but how they
-    answer single questions.
+    Of several runs their scores, the standard deviation of these with R − 1, and
+    whether they differ as wholes: it is more than twice what runs would show that
+    differ in nothing but how they answer single questions.
     """
     strata = system.strata(levels)
     clustered = system.cluster(strata, levels)
@@ -335,12 +377,14 @@ def _describe_run(run: System, levels: Sequence[Level]) -> RunRow:
 
 
 def mean_result(runs: Sequence[JsonObject]) -> Mapping[str, object]:
-    """Return the result of one run; of several what a page shows: each question's mean score, and
-    what every run said.
+    """Return the result of one run; of several what a page shows: each question's mean
+    score, and what every run said.
     """
     if len(runs) == 1:
         return runs[0]
-    questions = zip(*(sorted(run["items"], key=question_key) for run in runs), strict=True)
+    questions = zip(
+        *(sorted(run["items"], key=question_key) for run in runs), strict=True
+    )
     return {**runs[0], "items": list(map(_mean_item, questions))}
 
 

@@ -1,4 +1,6 @@
-"""Say what boards have of a file: a row, or the table of forecasters that it ranks itself."""
+"""Say what boards have of a file: a row, or the table of forecasters that
+it ranks itself.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ from .names import UNKNOWN, About, split_name
 from .scale import Interval, Level, Scale
 
 Signature = dict[str, object]  # as JSON has it: levels are texts there
-Parts = dict[str, dict[str, Any]]  # score, interval and n by the values of a column of the dataset
+# Score, interval and n by the values of a column of the dataset
+Parts = dict[str, dict[str, Any]]
 
 
 def read_level(value: Any) -> Level:
@@ -26,7 +29,9 @@ def read_level(value: Any) -> Level:
 
 
 def read_weights(signature: Signature) -> dict[Level, float]:
-    """Read the weights of a signature by level; {"": 1} of a benchmark without levels."""
+    """Read the weights of a signature by level; {"": 1} of a benchmark
+    without levels.
+    """
     weights = signature.get("weights", {"": 1.0})
     if isinstance(weights, dict):
         weights = {read_level(level): weight for level, weight in weights.items()}
@@ -45,7 +50,9 @@ def label_dataset(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class FileRow:
-    """What a board says of a file, or of several runs together, whatever the benchmark."""
+    """What a board says of a file, or of several runs together, whatever
+    the benchmark.
+    """
 
     name: str
     benchmark: str
@@ -57,9 +64,12 @@ class FileRow:
     system: str = ""  # the name on every dataset, where the file has an alias of it
     damaged_lines: int = 0
     file_sha256: str = ""  # of the stored result
-    missing_score: float | None = None  # of a missing answer, if it is not the worse bound
-    usage: dict[str, int] = field(default_factory=dict)  # of its replies, where it says so
-    # What results of the same table add to the score: questions with them against their controls
+    # Of a missing answer, if it is not the worse bound
+    missing_score: float | None = None
+    # Of its replies, where it says so
+    usage: dict[str, int] = field(default_factory=dict)
+    # What results of the same table add to the score: questions with them against
+    # their controls
     gain: float | None = None
     gain_interval: Interval | None = None
     kept: bool = False  # from the last board, as its file has no result
@@ -72,11 +82,17 @@ class FileRow:
     @property
     def policy(self) -> Signature:
         """Return the signature without checksums."""
-        return {key: value for key, value in self.signature.items() if not key.endswith("sha256")}
+        return {
+            key: value
+            for key, value in self.signature.items()
+            if not key.endswith("sha256")
+        }
 
     @property
     def predictions(self) -> list[str]:
-        """List the names of its prediction files: several of a set that is scored together."""
+        """List the names of its prediction files: several of a set that is
+        scored together.
+        """
         return (self.prediction or "").split(", ")
 
     @property
@@ -86,13 +102,17 @@ class FileRow:
 
 
 class Ranked:
-    """Says of a row with the ranks that no test contradicts whether it could be first."""
+    """Says of a row with the ranks that no test contradicts whether it
+    could be first.
+    """
 
     rank_interval: tuple[int, int] | None
 
     @property
     def could_lead(self) -> bool | None:
-        """Return whether no test contradicts the first rank; None if nothing tests it."""
+        """Return whether no test contradicts the first rank; None if
+        nothing tests it.
+        """
         return self.rank_interval[0] <= 1 if self.rank_interval else None
 
 
@@ -126,12 +146,16 @@ class ForecasterRow(Ranked):
 
     @property
     def is_barred(self) -> bool:
-        """Return whether it has no rank because it changed or removed closed forecasts."""
+        """Return whether it has no rank because it changed or removed
+        closed forecasts.
+        """
         return self.removed > 0
 
 
 class OneDataset:
-    """A table or comparison of a single dataset, which has none of what several have."""
+    """A table or comparison of a single dataset, which has none of
+    what several have.
+    """
 
     datasets: ClassVar[Sequence[Any]] = ()
     apart: ClassVar[Sequence[str]] = ()
@@ -140,7 +164,9 @@ class OneDataset:
 
 @dataclass(frozen=True, kw_only=True)
 class ForecasterTable(OneDataset, FileRow):
-    """A result that ranks the forecasters in it is a table of the board as it stands."""
+    """A result that ranks the forecasters in it is a table of the
+    board as it stands.
+    """
 
     kind: Literal["forecasters"]
     rows: list[ForecasterRow]
@@ -156,7 +182,8 @@ class ForecasterTable(OneDataset, FileRow):
     questions: ClassVar[Sequence[Any]] = ()
     unit: ClassVar[str] = "event"
     scale: ClassVar[Scale] = Scale(0.0, 1.0, False)
-    higher_is_better: ClassVar[None] = None  # a title need not say it: the metrics are known
+    # A title need not say it: the metrics are known
+    higher_is_better: ClassVar[None] = None
     is_alone: ClassVar[bool] = False
     is_adjusted_as_one: ClassVar[bool] = False  # each forecaster is judged by itself
 
@@ -180,11 +207,13 @@ class ForecasterTable(OneDataset, FileRow):
 
 
 def model_failures(results: Mapping[str, object]) -> dict[str, int] | None:
-    """Return how often the language model failed, by kind, in a result that is degraded by it;
-    replies that are refused are a kind. None for any other result.
+    """Return how often the language model failed, by kind, in a result that is degraded
+    by it; replies that are refused are a kind. None for any other result.
     """
     models = (results.get(key) for key in ("llm", "llm_names"))
-    degraded = [each for each in models if isinstance(each, Mapping) and each.get("degraded")]
+    degraded = [
+        each for each in models if isinstance(each, Mapping) and each.get("degraded")
+    ]
     failures: Counter[str] = Counter()
     for model in degraded:
         failures.update(model.get("failures"))

@@ -1,4 +1,6 @@
-"""A gate for CI: whether a score is high enough, and whether a system is worse than the first."""
+"""A gate for CI: whether a score is high enough, and whether a system is worse
+than the first.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,16 @@ class GateError(EvaluationError):
 
 
 def find_breach(results: JsonObject, threshold: float) -> list[str]:
-    """Find the name and the score of a result that scores below a threshold, or has no score."""
+    """Find the name and the score of a result that scores below a threshold,
+    or has no score.
+    """
     name = results["name"]
     scale = read_scale(results)
     if not (scale.higher_is_better and scale.low <= threshold <= scale.high):
         raise InputError(
             "--fail-under",
-            f"expected a score in [{scale.low:g}, {scale.high:g}] of which higher are better",
+            f"expected a score in [{scale.low:g}, {scale.high:g}] of which higher are "
+            "better",
             f"{threshold:g}",
         )
     records = [results]
@@ -39,7 +44,9 @@ def find_breach(results: JsonObject, threshold: float) -> list[str]:
         records = [*results["forecasters"].values(), *results["provisional"].values()]
     if len(records) != 1:
         raise InputError(
-            "--fail-under", "expected files of one forecaster", f"{len(records)} in {name}"
+            "--fail-under",
+            "expected files of one forecaster",
+            f"{len(records)} in {name}",
         )
     score = next((records[0][key] for key in _SCORES if key in records[0]), None)
     if score is None or math.isnan(score):
@@ -54,10 +61,11 @@ def find_breach(results: JsonObject, threshold: float) -> list[str]:
 
 
 def require_not_worse(comparison: JsonObject) -> list[str]:
-    """Raise GateError if a system is significantly worse than the first one of a comparison.
+    """Raise GateError if a system is significantly worse than the first one
+    of a comparison.
 
-    Returns a line for each system that could not be, whatever it answered: the smallest p-value is
-    2 / 2^n if n questions differ, or n series where questions hang together.
+    Returns a line for each system that could not be, whatever it answered: the smallest
+    p-value is 2 / 2^n if n questions differ, or n series where questions hang together.
     """
     sign = read_scale(comparison).sign
     first = comparison["systems"][0]["name"]
@@ -66,7 +74,9 @@ def require_not_worse(comparison: JsonObject) -> list[str]:
     worse = [pair for pair in significant if sign * pair["difference"] > 0]
     if worse:
         listed = ", ".join(map(_describe_loss, worse))
-        remark = _remark_single_runs(comparison, [first, *(pair["b"] for pair in worse)])
+        remark = _remark_single_runs(
+            comparison, [first, *(pair["b"] for pair in worse)]
+        )
         raise GateError(f"worse than {first} (--fail-if-worse): {listed}{remark}")
     return [
         _describe_power(comparison, pair)
@@ -87,8 +97,8 @@ def _describe_power(comparison: JsonObject, pair: JsonObject) -> str:
 
 
 def _remark_single_runs(comparison: JsonObject, names: Collection[str]) -> str:
-    """Remark on those of the named systems of which one run is compared; the model over all
-    datasets measures luck by weeks.
+    """Remark on those of the named systems of which one run is compared; the model over
+    all datasets measures luck by weeks.
     """
     if "datasets" in comparison:
         return ""

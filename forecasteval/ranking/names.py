@@ -1,12 +1,12 @@
-"""The parts of a prediction file's name, `DATASET-SYSTEM[@RUN]`, and what `systems.json` says of
-systems: their other names, and metadata.
+"""The parts of a prediction file's name, `DATASET-SYSTEM[@RUN]`, and what
+`systems.json` says of systems: their other names, and metadata.
 
-`prediction/systems.json` is an object: the name of a system, as its files have it, and an object of
-`name` (to be shown), `aliases` (other names that its files have), `organisation`, `cost` (per
-question), `prices` (of a million tokens, from which the cost follows), `owner` (the logins of who
-may change its files), `baseline` (true of one that only guesses) and `withdrawn` (datasets and runs
-that are no entries), none of which is needed. Other
-keys are ignored.
+`prediction/systems.json` is an object: the name of a system, as its files have it, and
+an object of `name` (to be shown), `aliases` (other names that its files have),
+`organisation`, `cost` (per question), `prices` (of a million tokens, from which the
+cost follows), `owner` (the logins of who may change its files), `baseline` (true of one
+that only guesses) and `withdrawn` (datasets and runs that are no entries), none of
+which is needed. Other keys are ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ SYSTEMS_FILE: Final = "systems.json"
 
 
 class FileName(NamedTuple):
-    """`dataset` is "" for a file that was scored without one, `run` for one that names none."""
+    """`dataset` is "" for a file that was scored without one, `run` for one
+    that names none.
+    """
 
     dataset: str
     system: str
@@ -35,12 +37,13 @@ class FileName(NamedTuple):
 
 
 def split_name(stem: str, dataset: str | None = None) -> FileName:
-    """Split the parts of a prediction file's stem; `dataset` is the file (or its stem) that it was
-    scored with.
+    """Split the parts of a prediction file's stem; `dataset` is the file (or its stem)
+    that it was scored with.
 
-    The system is what follows the dataset's stem and one of `-_.@`, and all of the stem where that
-    does not begin with the dataset's; the run is what follows the last `@`. Neither is ever empty
-    by such a cut: a name that is nothing else is that of its system.
+    The system is what follows the dataset's stem and one of `-_.@`, and all of the stem
+    where that does not begin with the dataset's; the run is what follows the last `@`.
+    Neither is ever empty by such a cut: a name that is nothing else is that
+    of its system.
 
     >>> split_name("250915-deep-x@2", "250915.json")
     FileName(dataset='250915', system='deep-x', run='2')
@@ -55,7 +58,8 @@ def split_name(stem: str, dataset: str | None = None) -> FileName:
     system = stem
     if known and belongs_to(stem, known):
         rest = stem[len(known) :]
-        # `250915@2` is a run of the system that has no other name than its dataset's, `250915`.
+        # `250915@2` is a run of the system that has no other name than its
+        # dataset's, `250915`.
         if rest and rest[0] != "@":
             system = rest[1:] or stem
     before, _, after = system.rpartition("@")
@@ -73,7 +77,9 @@ def _cut_suffix(name: str) -> str:
 
 
 def without_run(stem: str, dataset: str | None = None) -> str:
-    """Return the stem that all runs of a system on a dataset share: `250915-x` of `250915-x@2`."""
+    """Return the stem that all runs of a system on a dataset share: `250915-x`
+    of `250915-x@2`.
+    """
     run = split_name(stem, dataset).run
     if not run:
         return stem
@@ -81,8 +87,8 @@ def without_run(stem: str, dataset: str | None = None) -> str:
 
 
 def format_distinct(names: Sequence[str], limit: int | None = None) -> list[str]:
-    r"""Make names `printable`; those that differ only in Unicode form or invisible characters are
-    shown with escapes.
+    r"""Make names `printable`; those that differ only in Unicode form or invisible
+    characters are shown with escapes.
 
     >>> format_distinct(["caf\u00e9", "cafe\u0301", "b"])
     ['caf\\xe9', 'cafe\\u0301', 'b']
@@ -114,8 +120,9 @@ PRICES: Final = ("prompt", "completion")  # of a million tokens, in dollars
 
 
 class Systems(NamedTuple):
-    """The metadata by system, the system of each alias, and the mistakes in the file. What has no
-    mistake is kept. `prices` of a million tokens of prompts and of replies, by system.
+    """The metadata by system, the system of each alias, and the mistakes in the file.
+    What has no mistake is kept. `prices` of a million tokens of prompts and of
+    replies, by system.
     """
 
     entries: dict[str, About]
@@ -131,8 +138,8 @@ class Systems(NamedTuple):
         return self.aliases.get(name, name)
 
     def find_clashes(self, files: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-        """Find the systems of which two names have a file, given as its stem and dataset, for one
-        dataset. Each with a mistake that names both.
+        """Find the systems of which two names have a file, given as its stem and
+        dataset, for one dataset. Each with a mistake that names both.
         """
         names: dict[tuple[str, str | None], set[str]] = {}
         for stem, dataset in files:
@@ -149,14 +156,23 @@ class Systems(NamedTuple):
         return clashes
 
     def without_clashes(self, files: Iterable[tuple[str, str | None]]) -> Systems:
-        """Return the same without the aliases of systems with a clash; its mistakes are added."""
+        """Return the same without the aliases of systems with a clash; its
+        mistakes are added.
+        """
         clashes = self.find_clashes(files)
-        aliases = {name: system for name, system in self.aliases.items() if system not in clashes}
-        return self._replace(aliases=aliases, mistakes=[*self.mistakes, *clashes.values()])
+        aliases = {
+            name: system
+            for name, system in self.aliases.items()
+            if system not in clashes
+        }
+        return self._replace(
+            aliases=aliases, mistakes=[*self.mistakes, *clashes.values()]
+        )
 
     def find_taken(self, rows: Iterable[tuple[str, str]]) -> dict[str, str]:
-        """Find the display names that are names of other systems, given by `rows` of a system and
-        one of its names. Each with a mistake: its row would pass for the other system's.
+        """Find the display names that are names of other systems, given by `rows` of a
+        system and one of its names. Each with a mistake: its row would pass for the
+        other system's.
         """
         holders = {(_fold_look(text), row[0]) for row in rows for text in row}
         taken = {}
@@ -166,15 +182,19 @@ class Systems(NamedTuple):
             if any(look == other and holder != system for other, holder in holders):
                 taken[system] = (
                     f"system {printable(system, 40)}: "
-                    f"'name' must not be that of another system, got {describe_value(shown)}"
+                    "'name' must not be that of another system, got "
+                    f"{describe_value(shown)}"
                 )
         return taken
 
     def find_twins(self, systems: Iterable[str]) -> list[str]:
-        """Name systems whose names look alike: `café` in two Unicode forms, `GPT` and `gpt`."""
+        """Name systems whose names look alike: `café` in two Unicode forms,
+        `GPT` and `gpt`.
+        """
         groups = group_by(sorted(systems), _fold_look).values()
         return [
-            f"systems with one name in several spellings: {', '.join(format_distinct(names, 40))}"
+            "systems with one name in several spellings: "
+            f"{', '.join(format_distinct(names, 40))}"
             for names in groups
             if len(names) > 1
         ]
@@ -198,8 +218,8 @@ NO_SYSTEMS: Final = Systems({}, {}, [], {}, {}, {})
 
 
 def read_systems(folder: Path) -> Systems:
-    """Read what is known of the systems whose predictions are in `folder`; nothing if there is no
-    such file.
+    """Read what is known of the systems whose predictions are in `folder`; nothing if
+    there is no such file.
     """
     path = folder / SYSTEMS_FILE
     if not os.path.lexists(path):
@@ -207,7 +227,9 @@ def read_systems(folder: Path) -> Systems:
     try:
         value = parse_json(decode_utf8(read_file(path), SYSTEMS_FILE), SYSTEMS_FILE)
         if not isinstance(value, dict):
-            raise InputError(SYSTEMS_FILE, "expected an object of systems", describe_value(value))
+            raise InputError(
+                SYSTEMS_FILE, "expected an object of systems", describe_value(value)
+            )
     except InputError as error:
         return NO_SYSTEMS._replace(mistakes=[printable(error.problem)])
     mistakes = [f"system {name}: given twice" for name in repeated_keys(value)]
@@ -232,14 +254,17 @@ def read_systems(folder: Path) -> Systems:
     return Systems(entries, aliases, mistakes, owners, withdrawn, prices)
 
 
-def _find_aliases(read: Mapping[str, Mapping[str, Any]], mistakes: list[str]) -> dict[str, str]:
+def _find_aliases(
+    read: Mapping[str, Mapping[str, Any]], mistakes: list[str]
+) -> dict[str, str]:
     """Find the system of each alias, the first that has it."""
     systems = {name: name for name in read}
     for system, entry in read.items():
         for alias in entry.get("aliases", ()):
             if systems.setdefault(alias, system) != system:
                 mistakes.append(
-                    f"system {printable(system, 40)}: the alias {_quote(alias)} is another system"
+                    f"system {printable(system, 40)}: the alias {_quote(alias)} is "
+                    "another system"
                 )
     return {alias: system for alias, system in systems.items() if alias not in read}
 
@@ -250,7 +275,10 @@ def _read_entry(name: str, entry: object, mistakes: list[str]) -> dict[str, Any]
     if not isinstance(entry, dict):
         mistakes.append(f"{where}: expected an object, got {describe_value(entry)}")
         return {}
-    mistakes += [f"{where}: '{printable(key, 40)}' is given twice" for key in repeated_keys(entry)]
+    mistakes += [
+        f"{where}: '{printable(key, 40)}' is given twice"
+        for key in repeated_keys(entry)
+    ]
     known = {}
     for key, (is_valid, expected) in _RULES.items():
         if key not in entry:
@@ -308,7 +336,8 @@ _RULES: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "baseline": (_is_flag, "true or false"),
     "withdrawn": (_are_names, "a list of datasets and runs"),
 }
-_ABOUT: Final = ("name", "organisation", "cost", "baseline")  # the keys that `About` has
+# The keys that `About` has
+_ABOUT: Final = ("name", "organisation", "cost", "baseline")
 
 
 def _as_list(value: object) -> list[Any]:
@@ -331,7 +360,9 @@ def _quote(value: object) -> str:
 
 
 def _fold_look(name: str) -> str:
-    """Fold a name as it looks: `café` in two Unicode forms, and `GPT` and `gpt`, are equal."""
+    """Fold a name as it looks: `café` in two Unicode forms, and `GPT` and
+    `gpt`, are equal.
+    """
     return look_of(name).casefold()
 
 

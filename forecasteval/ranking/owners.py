@@ -1,5 +1,5 @@
-"""Which prediction files a person may change: those of systems that `systems.json` registers to
-them.
+"""Which prediction files a person may change: those of systems that `systems.json`
+registers to them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .names import SYSTEMS_FILE, Systems, read_systems
 def find_foreign(path: Path, root: Path, target: Path, login: str) -> str:
     """Say why a person may not add, change or remove a file of `root`; "" if they may.
 
-    Owners and datasets are those of the folder `target`. All runs and aliases of a system are its
-    owners'; a system without an owner is nobody's.
+    Owners and datasets are those of the folder `target`. All runs and aliases of a
+    system are its owners'; a system without an owner is nobody's.
     """
     is_prediction = path.parent.resolve() == (root / "prediction").resolve()
     if not is_prediction or path.suffix not in SUFFIXES or path.name == SYSTEMS_FILE:

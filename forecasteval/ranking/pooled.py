@@ -1,5 +1,5 @@
-"""All datasets of one rule set as one table, so that systems which answered different weeks can be
-ranked.
+"""All datasets of one rule set as one table, so that systems which answered different
+weeks can be ranked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from .weeks import Array, Estimates, Fit
 
 _DIGITS: Final = 12  # further digits depend on the processor
-_MAX_MIN_DATASETS: Final = 6  # that a system must have answered to be ranked, by default
+# That a system must have answered to be ranked, by default
+_MAX_MIN_DATASETS: Final = 6
 DatasetKey = tuple[str, str, str]  # `System.group`
 SystemsByDataset = dict[DatasetKey, System]
 Answered = dict[str, SystemsByDataset]  # by the system's name
@@ -43,12 +44,13 @@ class TestedDifference(NamedTuple):
     difference: float
     interval: Interval | None
     p: float  # not adjusted
-    detectable: float | None  # the smallest difference that is found four times out of five
+    # The smallest difference that is found four times out of five
+    detectable: float | None
 
 
 class PooledFit(NamedTuple):
-    """Systems that are connected by datasets of one rule set, and their scores over all of
-    these.
+    """Systems that are connected by datasets of one rule set, and their scores
+    over all of these.
     """
 
     answered: Answered
@@ -105,7 +107,9 @@ class PooledFit(NamedTuple):
         )
 
     def _guess(self) -> float | None:
-        """Compute what a blind guess expects on all questions; None unless each dataset says it."""
+        """Compute what a blind guess expects on all questions; None unless each
+        dataset says it.
+        """
         strata = []
         for system in self.datasets.values():
             if system.guess is None:
@@ -114,7 +118,9 @@ class PooledFit(NamedTuple):
         return stratified_mean(strata)
 
     def rows(self) -> list[SeasonRow]:
-        """List the score of every system, and what it is made of, in the order of their names."""
+        """List the score of every system, and what it is made of, in the order
+        of their names.
+        """
         from .weeks import estimate_scores, half_widths
 
         scale = self.scale
@@ -130,7 +136,8 @@ class PooledFit(NamedTuple):
         share = self.share
         bounds = (share * self.scale.low, share * self.scale.high)
         level_scores = {
-            level: mean(scores) for level, (_, scores) in zip(self.weights, strata, strict=True)
+            level: mean(scores)
+            for level, (_, scores) in zip(self.weights, strata, strict=True)
         }
         questions = sum(len(scores) for _, scores in strata)
         runs = sum(max(1, len(result.runs)) for result in results)
@@ -155,15 +162,21 @@ class PooledFit(NamedTuple):
             kept=kept,
         )
 
-    def _join_scores(self, results: Iterable[System], level: Level) -> tuple[float, list[float]]:
-        """Join the scores of a system in a level of all its datasets, behind the level's weight."""
+    def _join_scores(
+        self, results: Iterable[System], level: Level
+    ) -> tuple[float, list[float]]:
+        """Join the scores of a system in a level of all its datasets, behind the
+        level's weight.
+        """
         cells = list_cells(results, [level])
         share = self.share
         scores = [share * score for cell in cells for score in cell.scores]
         return self.weights[level], scores
 
     def measure_difference(self, better: int, other: int) -> TestedDifference:
-        """Measure how much better a system is than another, by their positions in `answered`."""
+        """Measure how much better a system is than another, by their positions
+        in `answered`.
+        """
         from .weeks import Estimates, half_widths
 
         width = self.scale.width
@@ -178,10 +191,14 @@ class PooledFit(NamedTuple):
             if smallest <= limit:
                 detectable = round(smallest, _DIGITS)
         interval = _round_interval(difference, half, (-limit, limit))
-        return TestedDifference(difference, interval, float(self.p[better, other]), detectable)
+        return TestedDifference(
+            difference, interval, float(self.p[better, other]), detectable
+        )
 
 
-def list_cells(datasets: Iterable[System], levels: Collection[Level]) -> list[QuestionColumns]:
+def list_cells(
+    datasets: Iterable[System], levels: Collection[Level]
+) -> list[QuestionColumns]:
     """List the questions of each dataset and level."""
     return [system.questions[level] for system in datasets for level in levels]
 
@@ -207,27 +224,28 @@ def pool_systems(
     min_datasets: int | None = None,
     baselines: Collection[str] = (),
 ) -> tuple[list[PooledTable], list[str]]:
-    """Pool a table for each rule set under which two datasets or more were answered by two systems
-    or more.
+    """Pool a table for each rule set under which two datasets or more were answered by
+    two systems or more.
 
-    A score is what a system would have on all questions of all these datasets in one file
-    (`weeks.fit_scores`): all questions count as the score counts them, by level, and not every
-    week the same, so that a week of few questions weighs little. A question that two datasets hold
-    counts twice, once a dataset. Files that bring their own questions, which may be those of
-    another file with a word changed, are no weeks, and are left out.
+    A score is what a system would have on all questions of all these datasets in one
+    file (`weeks.fit_scores`): all questions count as the score counts them, by level,
+    and not every week the same, so that a week of few questions weighs little. A
+    question that two datasets hold counts twice, once a dataset. Files that bring their
+    own questions, which may be those of another file with a word changed, are no weeks,
+    and are left out.
 
-    Systems that share no dataset with the rest, directly or through others, are `apart`: in a table
-    of their own, if they share two datasets with each other.
+    Systems that share no dataset with the rest, directly or through others, are
+    `apart`: in a table of their own, if they share two datasets with each other.
 
     Args:
         min_questions: levels with fewer questions in all are left out.
-        min_datasets: systems that answered fewer are `provisional`: listed last, without rank. By
-            default half of the datasets, and at most 6.
+        min_datasets: systems that answered fewer are `provisional`: listed last,
+            without rank. By default half of the datasets, and at most 6.
         baselines: systems without rank.
 
     Returns:
-        The tables, and a line for each that there is none of because its scores have no bounds, of
-        which the model knows nothing.
+        The tables, and a line for each that there is none of because its scores have no
+        bounds, of which the model knows nothing.
     """
     tables: list[PooledTable] = []
     remarks: list[str] = []
@@ -235,7 +253,8 @@ def pool_systems(
         pooled = [answered for answered in components if _is_worth_a_table(answered)]
         if pooled and math.isinf(system.scale.width):
             remarks.append(
-                f"{system.group[0]}: no table over all datasets, which needs scores with bounds"
+                f"{system.group[0]}: no table over all datasets, which needs scores "
+                "with bounds"
             )
             continue
         for answered in pooled:
@@ -243,13 +262,15 @@ def pool_systems(
             if fit:
                 others = [other for other in components if other is not answered]
                 apart = sorted(chain.from_iterable(others))
-                tables.append(_make_table(fit, apart, min_questions, min_datasets, baselines))
+                tables.append(
+                    _make_table(fit, apart, min_questions, min_datasets, baselines)
+                )
     return tables, remarks
 
 
 def _is_worth_a_table(answered: Answered) -> bool:
-    """Return whether several systems answered several datasets, so that one table says more than
-    those of the datasets.
+    """Return whether several systems answered several datasets, so that one table says
+    more than those of the datasets.
     """
     return len(answered) > 1 and len(_list_datasets(answered)) > 1
 
@@ -257,9 +278,11 @@ def _is_worth_a_table(answered: Answered) -> bool:
 # --- Systems that can be compared ---
 
 
-def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[Answered]]]:
-    """Give a system of each benchmark and rule set, and the groups that shared datasets connect,
-    the largest first.
+def connect_systems(
+    systems: Iterable[System],
+) -> Iterator[tuple[System, list[Answered]]]:
+    """Give a system of each benchmark and rule set, and the groups that shared datasets
+    connect, the largest first.
     """
 
     def rules_of(system: System) -> tuple[str, str]:
@@ -272,13 +295,18 @@ def connect_systems(systems: Iterable[System]) -> Iterator[tuple[System, list[An
             merged = {name: results}
             separate = []
             for component in components:
-                if all(results.keys().isdisjoint(other) for other in component.values()):
+                if all(
+                    results.keys().isdisjoint(other) for other in component.values()
+                ):
                     separate.append(component)
                 else:
                     merged |= component
             components = [*separate, merged]
         ordered = [dict(sorted(component.items())) for component in components]
-        yield alike[0], sorted(ordered, key=lambda component: (-len(component), min(component)))
+        yield (
+            alike[0],
+            sorted(ordered, key=lambda component: (-len(component), min(component))),
+        )
 
 
 def _list_datasets(answered: Answered) -> SystemsByDataset:
@@ -291,8 +319,8 @@ def _list_datasets(answered: Answered) -> SystemsByDataset:
 
 
 def _group_by_name(systems: Sequence[System]) -> Answered:
-    """Group systems by the name that they have on every dataset. Two that share it on one keep
-    their files' names.
+    """Group systems by the name that they have on every dataset. Two that share it on
+    one keep their files' names.
     """
     taken = Counter((system.system, system.group) for system in systems)
     answered: Answered = defaultdict(dict)
@@ -305,7 +333,9 @@ def _group_by_name(systems: Sequence[System]) -> Answered:
 
 
 def fit_pooled(answered: Answered, min_questions: int) -> PooledFit | None:
-    """Fit the scores of connected systems; None if no level has `min_questions` questions."""
+    """Fit the scores of connected systems; None if no level has
+    `min_questions` questions.
+    """
     import numpy as np
 
     from .weeks import compare_pairs, estimate_differences, fit_scores
@@ -313,7 +343,8 @@ def fit_pooled(answered: Answered, min_questions: int) -> PooledFit | None:
     datasets = _list_datasets(answered)
     first = next(iter(datasets.values()))
     counts = {
-        level: sum(system.counts[level] for system in datasets.values()) for level in first.weights
+        level: sum(system.counts[level] for system in datasets.values())
+        for level in first.weights
     }
     levels = levels_that_count(counts, min_questions)
     if not levels:
@@ -323,7 +354,9 @@ def fit_pooled(answered: Answered, min_questions: int) -> PooledFit | None:
     cells = list_cells(datasets.values(), levels)
     sizes = [len(cell.ids) for cell in cells]
     # The dataset and the level of each question, in the order of `cells`.
-    dataset_of_cell, level_of_cell = np.indices((len(datasets), len(levels))).reshape(2, -1)
+    dataset_of_cell, level_of_cell = np.indices((len(datasets), len(levels))).reshape(
+        2, -1
+    )
     dataset_numbers = dataset_of_cell.repeat(sizes)
     scores = np.full((len(answered), len(dataset_numbers)), math.nan)
     is_blank = np.zeros(scores.shape, bool)
@@ -386,7 +419,9 @@ def _make_table(
 
     order = sorted(range(len(rows)), key=sort_key)
     ranked = [
-        index for index in order if not is_provisional[index] and rows[index].name not in baselines
+        index
+        for index in order
+        if not is_provisional[index] and rows[index].name not in baselines
     ]
     pairs = np.ix_(ranked, ranked)
     scores = [rows[index].overall_score for index in ranked]

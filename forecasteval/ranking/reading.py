@@ -22,9 +22,11 @@ _OPTIONAL: Final = ("system", "damaged_lines", "usage", "missing_score")
 _NOISE: Final = 1e-9  # beyond the bounds of scores; no benchmark makes more
 
 
-def read_result(results: Mapping[str, object], name: str | None = None) -> System | ForecasterTable:
-    """Read the parts of a result that ranking needs. InputError for a score out of bounds, for
-    what no benchmark makes, and as `read_system`.
+def read_result(
+    results: Mapping[str, object], name: str | None = None
+) -> System | ForecasterTable:
+    """Read the parts of a result that ranking needs. InputError for a score out of
+    bounds, for what no benchmark makes, and as `read_system`.
     """
     if "ranking" not in results:
         system = read_system(results, name)
@@ -47,7 +49,9 @@ def _require_scores_in_bounds(system: System) -> None:
     for questions in system.questions.values():
         for score in questions.scores:
             if not low - _NOISE <= score <= high + _NOISE:
-                raise InputError(system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}")
+                raise InputError(
+                    system.name, f"expected scores in [{low:g}, {high:g}]", f"{score}"
+                )
 
 
 def _count_series(results: JsonObject) -> object:
@@ -60,15 +64,17 @@ def _count_series(results: JsonObject) -> object:
 
 
 def read_system(results: JsonObject, name: str | None = None) -> System:
-    """Read the scores of one result. Raises InputError if it has none, or if missing answers are
-    left out of it.
+    """Read the scores of one result. Raises InputError if it has none, or if missing
+    answers are left out of it.
     """
     name = name or str(results.get("name", "system"))
     row = _file_row(results, name)
     signature = results["signature"]
     if "items" not in results:
         raise InputError(
-            name, "expected a result with a score per question", str(results.get("benchmark"))
+            name,
+            "expected a result with a score per question",
+            str(results.get("benchmark")),
         )
     if signature.get("missing", "zero") != "zero":
         raise InputError(
@@ -79,7 +85,9 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     scale = read_scale(results)
     from_record(str, signature.get("questions_sha256"), f"{name}: questions_sha256")
     has_levels = "weights" in signature
-    by_level: dict[Level, list[JsonObject]] = {level: [] for level in read_weights(row.signature)}
+    by_level: dict[Level, list[JsonObject]] = {
+        level: [] for level in read_weights(row.signature)
+    }
     try:
         for item in results["items"]:
             level = read_level(item["level"]) if has_levels else ""
@@ -90,7 +98,11 @@ def read_system(results: JsonObject, name: str | None = None) -> System:
     void = from_record(int, results.get("void", 0), f"{name}: void")
     guesses = from_record(dict[str, float], results.get("uniform_guess", {}), name)
     return System(
-        row=row, questions=questions, void=void, guess=guesses.get(_GUESS), **scale.describe()
+        row=row,
+        questions=questions,
+        void=void,
+        guess=guesses.get(_GUESS),
+        **scale.describe(),
     )
 
 
@@ -103,14 +115,16 @@ def _columns(items: Sequence[JsonObject]) -> QuestionColumns:
     ids = [item["id"] for item in resolved]
     scores = [item["score"] or 0.0 for item in resolved]
     answered = [item["outcome"] == "scored" for item in resolved]
-    return QuestionColumns(ids, scores, answered, list_clusters(resolved), outcomes=outcomes)
+    return QuestionColumns(
+        ids, scores, answered, list_clusters(resolved), outcomes=outcomes
+    )
 
 
 def _file_row(results: JsonObject, name: str) -> FileRow:
     if "signature" not in results:
         raise InputError(name, "expected what an evaluator returns", "no 'signature'")
-    # As it is stored: the keys of `weights` are numbers in a result that was scored just now, and
-    # texts in a file.
+    # As it is stored: the keys of `weights` are numbers in a result that was scored
+    # just now, and texts in a file.
     signature = json.loads(dump_json(results["signature"]))
     record = {
         "name": name,
@@ -120,7 +134,9 @@ def _file_row(results: JsonObject, name: str) -> FileRow:
     }
     record |= {key: results.get(key) for key in _REQUIRED}
     record |= {key: results[key] for key in _OPTIONAL if key in results}
-    pairs = from_record(dict[str, Any], results.get("pairs", {}), name).get("overall", {})
+    pairs = from_record(dict[str, Any], results.get("pairs", {}), name).get(
+        "overall", {}
+    )
     if pairs.get("pairs"):
         record["gain"] = pairs.get("mean_difference")
         record["gain_interval"] = pairs.get("interval")
@@ -137,13 +153,15 @@ def list_results(results: object) -> list[Mapping[str, object]]:
         listed = [*results]
     for result in listed:
         if not isinstance(result, Mapping):
-            raise InputError("results", "expected a list of results", type(result).__name__)
+            raise InputError(
+                "results", "expected a list of results", type(result).__name__
+            )
     return listed
 
 
 def distinct_names(results: Iterable[Mapping[str, object]]) -> list[str]:
-    """Make the results' names, or `system 1` …; a name that was there before carries its place: `a
-    (2)`.
+    """Make the results' names, or `system 1` …; a name that was there before carries
+    its place: `a (2)`.
     """
     names: list[str] = []
     for number, result in enumerate(results, 1):

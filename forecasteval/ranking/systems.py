@@ -1,4 +1,6 @@
-"""Systems as ranking and comparison need them: a row, and the scores of questions by level."""
+"""Systems as ranking and comparison need them: a row, and the scores of
+questions by level.
+"""
 
 from __future__ import annotations
 
@@ -40,13 +42,15 @@ class QuestionColumns:
 
     @property
     def columns(self) -> tuple[list[Any], ...]:
-        """Return what another of some of these questions is made of, without outcomes."""
+        """Return what another of some of these questions is made of,
+        without outcomes.
+        """
         return self.ids, self.scores, self.answered, self.clusters
 
 
 def join_clusters(parts: Sequence[QuestionColumns]) -> list[str]:
-    """Name the cluster of every question of several levels or datasets; none where each stands
-    alone. A series that two of them name is one cluster.
+    """Name the cluster of every question of several levels or datasets; none where each
+    stands alone. A series that two of them name is one cluster.
     """
     if not any(part.clusters for part in parts):
         return []
@@ -66,14 +70,15 @@ def count_series(parts: Sequence[QuestionColumns]) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class System(Scaled):
-    """A system on one dataset, without texts: the result of a file, or the means of its runs, and
-    its questions by level.
+    """A system on one dataset, without texts: the result of a file, or the means of its
+    runs, and its questions by level.
     """
 
     row: FileRow
     questions: dict[Level, QuestionColumns]
     void: int = 0  # questions that are left out of everything
-    guess: float | None = None  # the score that a blind guess expects, where it is known
+    # The score that a blind guess expects, where it is known
+    guess: float | None = None
     runs: tuple[System, ...] = ()  # whose means the scores are, if it has several
 
     @property
@@ -106,23 +111,27 @@ class System(Scaled):
     @cached_property
     def counts(self) -> dict[Level, int]:
         """Return the number of questions by level."""
-        return {level: len(questions.ids) for level, questions in self.questions.items()}
+        return {
+            level: len(questions.ids) for level, questions in self.questions.items()
+        }
 
     @cached_property
     def share(self) -> float:
         return self.share_of(self.counts)
 
     def share_of(self, counts: Mapping[Level, int]) -> float:
-        """Return the share of the weights that count. It is below 1 where a level without
-        questions, by these counts, keeps its weight. A level whose questions are all pending gives
-        it away.
+        """Return the share of the weights that count. It is below 1 where a level
+        without questions, by these counts, keeps its weight. A level whose questions
+        are all pending gives it away.
         """
         if not self.policy.get("fixed_weights"):
             return 1.0
         used = sum(self.weights[level] for level, count in counts.items() if count)
         empty = [level for level in self.questions if not counts.get(level)]
         unresolved = sum(
-            self.weights[level] for level in empty if self.questions[level].outcomes.get("pending")
+            self.weights[level]
+            for level in empty
+            if self.questions[level].outcomes.get("pending")
         )
         total = sum(self.weights.values())
         return used / (total - unresolved or 1.0)
@@ -130,7 +139,9 @@ class System(Scaled):
     @property
     def outcomes(self) -> dict[Level, dict[str, int]]:
         """Return how often each outcome is among the answers of a level."""
-        return {level: questions.outcomes for level, questions in self.questions.items()}
+        return {
+            level: questions.outcomes for level, questions in self.questions.items()
+        }
 
     @property
     def is_blank(self) -> bool:
@@ -149,16 +160,21 @@ class System(Scaled):
         return sum(run.questions[level].outcomes.get("pending", 0) for level in levels)
 
     def strata(self, levels: Iterable[Level]) -> Strata:
-        """List weight and scores of each level; their `stratified_mean` is the overall score."""
+        """List weight and scores of each level; their `stratified_mean` is the
+        overall score.
+        """
         share = self.share
         return [
-            (self.weights[level], [share * score for score in self.questions[level].scores])
+            (
+                self.weights[level],
+                [share * score for score in self.questions[level].scores],
+            )
             for level in levels
         ]
 
     def cluster(self, strata: Strata, levels: Sequence[Level]) -> Strata:
-        """Turn values by question into values by cluster (`cluster_values`): the mean is the same,
-        errors are made of them.
+        """Turn values by question into values by cluster (`cluster_values`): the mean
+        is the same, errors are made of them.
         """
         clustered = []
         for level, (weight, values) in zip(levels, strata, strict=True):
@@ -191,7 +207,9 @@ def file_row(system: System | ForecasterTable) -> FileRow:
 
 
 def levels_that_count(counts: Mapping[Level, int], min_questions: int) -> list[Level]:
-    """Return the levels with questions, and with `min_questions` where a benchmark has levels."""
+    """Return the levels with questions, and with `min_questions` where a
+    benchmark has levels.
+    """
     levels = [level for level, count in counts.items() if count]
     return [level for level in levels if not level or counts[level] >= min_questions]
 
@@ -207,7 +225,9 @@ class UnreadCounts(TypedDict):
 
 
 def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> UnreadCounts:
-    """Count the answers of systems that are missing, could not be read or came too late."""
+    """Count the answers of systems that are missing, could not be read or
+    came too late.
+    """
     outcomes: Counter[str] = Counter()
     for system, level in product(systems, levels):
         outcomes.update(system.questions[level].outcomes)
@@ -224,8 +244,12 @@ def count_unread(systems: Iterable[System], levels: Iterable[Level]) -> UnreadCo
 # --- Entries ---
 
 
-def count_entries(system: System, late: Collection[str], removed: Collection[str]) -> System:
-    """Return the system with the numbers of answers that came too late, or were taken back."""
+def count_entries(
+    system: System, late: Collection[str], removed: Collection[str]
+) -> System:
+    """Return the system with the numbers of answers that came too late, or
+    were taken back.
+    """
     if not late and not removed:
         return system
     questions = {}
@@ -241,7 +265,8 @@ def count_entries(system: System, late: Collection[str], removed: Collection[str
 
 
 def make_missing(template: System, stem: str, prediction: str | None) -> System:
-    """Make the system of a file that stays an entry although it is gone: no answer is left.
+    """Make the system of a file that stays an entry although it is gone: no
+    answer is left.
 
     template: a system on the same questions, with the same rules.
     """

@@ -1,8 +1,10 @@
-"""Systems that answered different weeks on one scale: a logistic regression on systems and cells.
+"""Systems that answered different weeks on one scale: a logistic regression on
+systems and cells.
 
-A cell is the questions of one week and level. By textbook steps: the fit is a ridge regression by
-Newton's method, its errors are those of a sandwich estimator by question or cluster, and good and
-bad weeks of single systems enter as a design effect. docs/methods.md has the formulas.
+A cell is the questions of one week and level. By textbook steps: the fit is a ridge
+regression by Newton's method, its errors are those of a sandwich estimator by question
+or cluster, and good and bad weeks of single systems enter as a design effect.
+docs/methods.md has the formulas.
 """
 
 from __future__ import annotations
@@ -19,21 +21,24 @@ Array = np.ndarray[Any, np.dtype[Any]]
 _NOISE: Final = 1e-12  # relative size of rounding errors in sums
 _MIN_VARIANCE: Final = 1e-30  # below it, equal values differ by rounding errors only
 _TINY: Final = 1e-300
-_RIDGE: Final = 3.0**-2  # the inverse variance of a system's or a cell's effect, in log-odds
+# The inverse variance of a system's or a cell's effect, in log-odds
+_RIDGE: Final = 3.0**-2
 _MAX_STEPS: Final = 50
 _MAX_LAST_STEP: Final = 1e-9  # log-odds
 
 
 class Fit(NamedTuple):
-    """Scores of S systems, and the independent parts of their errors: the questions of each level,
-    and weeks.
+    """Scores of S systems, and the independent parts of their errors: the questions of
+    each level, and weeks.
     """
 
     scores: Array  # S
-    errors: Array  # parts × S × S: covariances of scores; nan where one question says nothing
+    # Parts × S × S: covariances of scores; nan where one question says nothing
+    errors: Array
     freedom: Array  # parts × S: degrees of freedom
     counts: Array  # S: questions or clusters that a system answered
-    varies: Array  # S: whether scores vary within a level, so that they measure an error
+    # S: whether scores vary within a level, so that they measure an error
+    varies: Array
     design_effect: float  # of weeks; nan if nothing measures it
 
 
@@ -48,29 +53,31 @@ def fit_scores(
     clusters: Array | None = None,
     blank: Array | bool = False,
 ) -> Fit:
-    """Fit the score that every system would have on all questions, from those that it answered.
+    """Fit the score that every system would have on all questions, from those
+    that it answered.
 
-    A question of level l weighs v = w_l / n_l / Σw, with n_l counted over all questions. The score
-    of a system is
+    A question of level l weighs v = w_l / n_l / Σw, with n_l counted over all
+    questions. The score of a system is
 
         Σ v·(y where the system took part, p elsewhere)
 
-    in [0, 1], which is the plain Σ w_l·mean_l / Σw where it always took part. p is the chance by
-    `_maximise`, the same on all questions of a cell.
+    in [0, 1], which is the plain Σ w_l·mean_l / Σw where it always took part. p is the
+    chance by `_maximise`, the same on all questions of a cell.
 
-    Errors follow from each question's influence on a score (Liang & Zeger 1986), level by level
-    (`_sample`), so that they are those of `stratified_error` where a system took part every week.
-    Weeks add the part of `_disperse`.
+    Errors follow from each question's influence on a score (Liang & Zeger 1986), level
+    by level (`_sample`), so that they are those of `stratified_error` where a system
+    took part every week. Weeks add the part of `_disperse`.
 
     Args:
         scores: S × Q in [0, 1], nan where a system did not take part.
         levels: the number of each question's level.
         weeks: the number of each question's week.
         weights: the weight of each level.
-        clusters: a number from 0 for each question; questions of a cluster count as one.
-        blank: S × Q, true in the weeks of which a system has no readable answer. They score 0, and
-            are left out of the fit, since they do not show how hard a week is. So is a system
-            without any point; its score is 0.
+        clusters: a number from 0 for each question; questions of a
+            cluster count as one.
+        blank: S × Q, true in the weeks of which a system has no readable answer. They
+            score 0, and are left out of the fit, since they do not show how hard a week
+            is. So is a system without any point; its score is 0.
     """
     if clusters is None:
         clusters = np.arange(len(levels))
@@ -95,7 +102,8 @@ def fit_scores(
     expected = np.where(is_missed, p, y)
     residuals = is_used * (y - p) * v
 
-    # A score moves with the effects of its system and of cells, and these with all residuals.
+    # A score moves with the effects of its system and of cells, and these with
+    # all residuals.
     slope_of_cells = _sum_by(is_missed * slopes * v, cells)
     slope_of_systems = np.diag(slope_of_cells.sum(axis=1))
     gradient = np.hstack([slope_of_systems, slope_of_cells])
@@ -122,7 +130,8 @@ def fit_scores(
     effect, added, freedom_of_weeks = _disperse(
         residuals, is_used * slopes * v, v, cells, weeks, clusters
     )
-    # A good week moves what a system answered, and by its effect what is expected of it elsewhere.
+    # A good week moves what a system answered, and by its effect what is expected of
+    # it elsewhere.
     reach = 1 + np.diag(by_system)
     errors.append(np.diag(reach**2 * added))
     freedom_of_levels = np.maximum(counts, 2) - 1
@@ -136,7 +145,8 @@ def fit_scores(
     )
 
 
-# Student's t of arrays: two-sided tails of (t, degrees of freedom), quantiles of (p, degrees).
+# Student's t of arrays: two-sided tails of (t, degrees of freedom), quantiles of
+# (p, degrees).
 _TAILS: Final[Callable[..., Array]] = np.vectorize(t_tail, otypes=[float])
 _QUANTILES: Final[Callable[..., Array]] = np.vectorize(t_quantile, otypes=[float])
 
@@ -148,7 +158,9 @@ def _number(names: Array) -> Array:
 
 
 def _sum_by(values: Array, groups: Array) -> Array:
-    """Sum the columns of each group, row by row; `groups` has the number of each column's group."""
+    """Sum the columns of each group, row by row; `groups` has the number of each
+    column's group.
+    """
     sums = np.zeros((groups.max() + 1, len(values)))
     np.add.at(sums, groups, values.T)
     return sums.T
@@ -161,8 +173,8 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
 
         Σ scored·log p + (count − scored)·log(1 − p) − (Σθ² + Σb²) / (2·3²)
 
-    the quasi-likelihood of fractional scores (McCullagh & Nelder 1989, 9) with a ridge, which is
-    concave; m is the log-odds of the mean score.
+    the quasi-likelihood of fractional scores (McCullagh & Nelder 1989, 9) with a ridge,
+    which is concave; m is the log-odds of the mean score.
 
     Args:
         count: S × C, sums of the weights of questions, which are 1 in the mean.
@@ -213,9 +225,9 @@ def _maximise(count: Array, scored: Array) -> tuple[Array, Array]:
 def _sample(influence: Array, is_drawn: Array, answered: Array, units: Array) -> Array:
     """Compute the covariance of the scores that the questions of a level add.
 
-    Influences are centred over the questions that count, summed by unit and multiplied by
-    √(n/(n − 1)), n being the units that a system `answered`. The zeros of blank weeks, which are
-    not drawn, are no sample of anything.
+    Influences are centred over the questions that count, summed by unit and multiplied
+    by √(n/(n − 1)), n being the units that a system `answered`. The zeros of blank
+    weeks, which are not drawn, are no sample of anything.
 
     Returns:
         S × S; nan if the questions are one unit.
@@ -233,7 +245,12 @@ def _sample(influence: Array, is_drawn: Array, answered: Array, units: Array) ->
 
 
 def _disperse(
-    residuals: Array, moved: Array, v: Array, cells: Array, weeks: Array, clusters: Array
+    residuals: Array,
+    moved: Array,
+    v: Array,
+    cells: Array,
+    weeks: Array,
+    clusters: Array,
 ) -> tuple[float, Array, float]:
     """Estimate the design effect of weeks.
 
@@ -241,19 +258,20 @@ def _disperse(
 
         φ = Σ residual² / Σ v²·p(1 − p)
 
-    (McCullagh & Nelder 1989, 9.2.3), here of residuals without what all systems share on a
-    question: once of single questions (or clusters), once of their sums by week, of systems with
-    two weeks or more. Their ratio is the design effect d (Kish 1965); weeks add d − 1 times the
-    squares of a system's own residuals. What is expected of a square is less by the leverage of the
-    question and of the system's effect, as in CR2 (Bell & McCaffrey 2002).
+    (McCullagh & Nelder 1989, 9.2.3), here of residuals without what all systems share
+    on a question: once of single questions (or clusters), once of their sums by week,
+    of systems with two weeks or more. Their ratio is the design effect d (Kish 1965);
+    weeks add d − 1 times the squares of a system's own residuals. What is expected of a
+    square is less by the leverage of the question and of the system's effect, as in CR2
+    (Bell & McCaffrey 2002).
 
     Args:
         residuals: S × Q, v·(y − p) where a system took part.
         moved: S × Q, v·p(1 − p) where a system took part.
 
     Returns:
-        d, nan if nothing measures it; S variances that weeks add to each system's sum of residuals;
-        the degrees of freedom of these.
+        d, nan if nothing measures it; S variances that weeks add to each system's sum
+        of residuals; the degrees of freedom of these.
     """
     share = moved / np.maximum(moved.sum(axis=0), _TINY)
     unshared = residuals - share * residuals.sum(axis=0)
@@ -292,8 +310,8 @@ def _disperse(
 
 
 class Estimates(NamedTuple):
-    """Estimates, their variances (0: questions all say the same; nan: nothing measures them) and
-    degrees of freedom.
+    """Estimates, their variances (0: questions all say the same; nan: nothing measures
+    them) and degrees of freedom.
     """
 
     value: Array
@@ -332,7 +350,9 @@ def _add_parts(value: Array, parts: Array, freedom: Array) -> Estimates:
 
 
 def half_widths(estimates: Estimates) -> Array:
-    """Compute half of the 95 % intervals by Student's t; nan where nothing measures the error."""
+    """Compute half of the 95 % intervals by Student's t; nan where nothing
+    measures the error.
+    """
     is_measured = estimates.variance > 0
     freedom = np.where(is_measured, estimates.freedom, 1.0)
     half = _QUANTILES(0.975, freedom) * np.sqrt(estimates.variance)
@@ -340,7 +360,9 @@ def half_widths(estimates: Estimates) -> Array:
 
 
 def find_tails(t: Array, freedom: Array) -> Array:
-    """Compute two-sided p-values of Student's t of every pair, the same in both directions."""
+    """Compute two-sided p-values of Student's t of every pair, the same in
+    both directions.
+    """
     p = _TAILS(np.triu(t), freedom)
     return np.minimum(p, p.T)
 
@@ -348,8 +370,8 @@ def find_tails(t: Array, freedom: Array) -> Array:
 def compare_pairs(fit: Fit, differences: Estimates) -> Array:
     """Test every difference by Student's t.
 
-    No p is below 2 / 2^n, which is the least that the signs of the n questions of the system with
-    fewer can give.
+    No p is below 2 / 2^n, which is the least that the signs of the n questions of the
+    system with fewer can give.
 
     Returns:
         S × S two-sided p-values, not adjusted; 1 where nothing measures the error.

@@ -1,16 +1,18 @@
-"""RxnOptBench: which reaction conditions are best? Build the questions from tables, render them,
+"""RxnOptBench: which reaction conditions are best? Build the questions from
+    tables, render them,
 score the answers.
 
-A paper's optimisation table (conditions and results, row by row) becomes multiple choice questions
-whose options are graded: an option's effective score is
+A paper's optimisation table (conditions and results, row by row) becomes multiple
+choice questions whose options are graded: an option's effective score is
 
     effective = yield * enantio * dr * rr
 
 each factor the major fraction, 1 where the table gives none,
 
-and a picked option earns effective / best effective of the options. A `single_varying` question
-changes one condition, an `all_varying` question all that vary; the `_reference` forms also show up
-to five results of the same table, and every one of them has a `_reference_control` twin without.
+and a picked option earns effective / best effective of the options. A `single_varying`
+question changes one condition, an `all_varying` question all that vary; the
+`_reference` forms also show up to five results of the same table, and every one of them
+has a `_reference_control` twin without.
 
     python eval.py -f multiple_choice_single_varying-NAME
 
@@ -40,8 +42,8 @@ __all__ = ["BENCHMARK", "RxnOptEvaluator", "find_datasets"]
 
 
 def claims_file(path: Path, dataset: Path | None) -> bool:
-    """Return whether a prediction belongs to RxnOptBench: its dataset has the keys of its
-    questions. No CSV does.
+    """Return whether a prediction belongs to RxnOptBench: its dataset has the keys of
+    its questions. No CSV does.
     """
     if dataset is None or path.suffix == ".csv":
         return False
@@ -49,8 +51,8 @@ def claims_file(path: Path, dataset: Path | None) -> bool:
 
 
 def find_datasets(name: str, folder: Path) -> list[Path]:
-    """Find the dataset that a name means, as `find_file` does. Of a folder that `build` wrote, or
-    of a release, these are its files that have questions.
+    """Find the dataset that a name means, as `find_file` does. Of a folder that `build`
+    wrote, or of a release, these are its files that have questions.
     """
     for place in (folder / name, Path(name)):
         if os.path.isdir(place) and (paths := _find_filled(place)):
@@ -59,12 +61,16 @@ def find_datasets(name: str, folder: Path) -> list[Path]:
 
 
 def _find_filled(folder: Path) -> list[Path]:
-    """Find the file of each type of questions in a folder; a release has them in data/jsonl/."""
+    """Find the file of each type of questions in a folder; a release has them
+    in data/jsonl/.
+    """
     filled = []
     for kind in QUESTION_TYPES:
         for place in ("", "data/jsonl", "jsonl", "data"):
             path = folder / place / dataset_name(kind)
-            paths = [file for file in (path, path.with_suffix(".jsonl")) if first_keys(file)]
+            paths = [
+                file for file in (path, path.with_suffix(".jsonl")) if first_keys(file)
+            ]
             if paths:
                 filled.append(paths[0])
                 break

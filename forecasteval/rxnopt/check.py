@@ -37,10 +37,14 @@ def find_mistakes(path: Path) -> Results:
 
 
 def check_answers(files: Files) -> Iterator[Checked]:
-    """Say what becomes of each pick; of a question only id, type and options are looked at."""
+    """Say what becomes of each pick; of a question only id, type and options
+    are looked at.
+    """
     datasets = {path: [*load_records(path)] for path in files.datasets}
     records = [record for questions in datasets.values() for record in questions]
-    with_id = [record for record in records if isinstance(record, Mapping) and "id" in record]
+    with_id = [
+        record for record in records if isinstance(record, Mapping) and "id" in record
+    ]
     predictions = read_predictions(files, [str(record["id"]) for record in with_id])
     answers = predictions.answers
     yield from note_file(predictions.notes)

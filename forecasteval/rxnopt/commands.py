@@ -1,4 +1,6 @@
-"""The command line `rxnopt import|build|render`: spreadsheet → tables → questions → prompts."""
+"""The command line `rxnopt import|build|render`: spreadsheet → tables →
+questions → prompts.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ Work = Callable[[argparse.Namespace, str], None]
 
 _EXAMPLES: Final = {
     "": """\
-  {0} rxnopt import experiments.csv -o tables --yield yield_percent --conditions ligand base
+  {0} rxnopt import experiments.csv -o tables --yield yield_percent \
+--conditions ligand base
   {0} rxnopt build tables -o questions --reactant-product-require content
   {0} rxnopt render questions/multiple_choice_all_varying.json -o prompts.jsonl
 
@@ -49,14 +52,17 @@ A model's replies are scored against the dataset that was built:
   {0} -f ./replies.jsonl --dataset questions/multiple_choice_all_varying.json""",
     "import": """\
   {0} rxnopt import experiments.xlsx -o tables
-  {0} rxnopt import experiments.xlsx -o tables --yield yield_percent --conditions ligand base
-  {0} rxnopt import runs.csv -o tables --yield y --fraction --conditions base --reactants aryl amine
+  {0} rxnopt import experiments.xlsx -o tables --yield yield_percent \
+--conditions ligand base
+  {0} rxnopt import runs.csv -o tables --yield y --fraction --conditions base \
+--reactants aryl amine
 
-The first row is the header, every other row an experiment. Without --yield and --conditions \
-it lists the columns and writes nothing.""",
+The first row is the header, every other row an experiment. Without --yield and \
+--conditions it lists the columns and writes nothing.""",
     "build": """\
   {0} rxnopt build dataset/rxnopt-tables -o /tmp/questions
-  {0} rxnopt build tables -o questions --reactant-product-require none --year-filter 2019""",
+  {0} rxnopt build tables -o questions --reactant-product-require none \
+--year-filter 2019""",
     "render": """\
   {0} rxnopt render dataset/multiple_choice_all_varying.json -o prompts.jsonl
   {0} rxnopt render questions/multiple_choice_single_varying.json --language zh""",
@@ -66,8 +72,8 @@ it lists the columns and writes nothing.""",
 def run(argv: Sequence[str], program: str) -> int:
     """Run `import`, `build` or `render`; 0 if it did its work.
 
-    Raises InputError for what cannot be read, EvaluationError for what cannot be written, and
-    SystemExit (argparse) for bad usage.
+    Raises InputError for what cannot be read, EvaluationError for what cannot be
+    written, and SystemExit (argparse) for bad usage.
     """
     if argv[:1] == ["parse"]:
         _refuse_parse(argv, program)
@@ -79,8 +85,12 @@ def run(argv: Sequence[str], program: str) -> int:
 def build_parser(program: str) -> argparse.ArgumentParser:
     """Make the parser of the commands; `program` is what stands before `rxnopt`."""
     what = "Make RxnOptBench questions from tables, and prompts from them."
-    parser = Parser(prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done"))
-    parser.add_argument("--version", action="version", version=f"{program} rxnopt {__version__}")
+    parser = Parser(
+        prog=f"{program} rxnopt", **describe(program, what, _EXAMPLES[""], "done")
+    )
+    parser.add_argument(
+        "--version", action="version", version=f"{program} rxnopt {__version__}"
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     def command(name: str, text: str, work: Work, *files: str) -> Add:
@@ -89,11 +99,15 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         usage = describe(program, sentence, _EXAMPLES[name], "done")
         added = commands.add_parser(name, help=text, **usage)
         added.set_defaults(run=work)
-        (source, _, of_source), (output, _, of_output) = (each.partition(": ") for each in files)
+        (source, _, of_source), (output, _, of_output) = (
+            each.partition(": ") for each in files
+        )
         needed = work is not _run_render
         add = added.add_argument
         add("source", metavar=source, type=Path, help=of_source)
-        add("-o", "--output", metavar=output, type=Path, required=needed, help=of_output)
+        add(
+            "-o", "--output", metavar=output, type=Path, required=needed, help=of_output
+        )
         return add
 
     add = command(
@@ -119,7 +133,10 @@ def build_parser(program: str) -> argparse.ArgumentParser:
         "DATASET: file of questions, JSON or JSONL",
         "FILE: JSONL file to write (default: the screen)",
     )
-    text = "language of the prompts (default: prompt_*.txt beside DATASET if there is one, else en)"
+    text = (
+        "language of the prompts (default: prompt_*.txt beside DATASET if there is "
+        "one, else en)"
+    )
     add("--language", choices=LANGUAGES, help=text)
     return parser
 
@@ -132,7 +149,10 @@ def _import_options(add: Add) -> None:
     column("--isolated-yield", "column of the isolated yield, if there are two")
     for field in SELECTIVITIES:
         column(f"--{field}", f"column of the {field}")
-    text = "columns of conditions; NAME=COL+COL is one of several columns: text, SMILES, amount"
+    text = (
+        "columns of conditions; NAME=COL+COL is one of several columns: text, "
+        "SMILES, amount"
+    )
     column("--conditions", text, nargs="+", default=())
     column("--entry", "column of the entry number (default: the number of the row)")
     for side in ("reactants", "products"):
@@ -176,7 +196,11 @@ def _list_columns(path: Path, sheet_name: str | None) -> None:
 
 def _build_options(add: Add) -> None:
     add(
-        "--seed", metavar="N", type=int, default=0, help="seed of the order of options (default: 0)"
+        "--seed",
+        metavar="N",
+        type=int,
+        default=0,
+        help="seed of the order of options (default: 0)",
     )
     add(
         "--language",
@@ -193,11 +217,19 @@ def _build_options(add: Add) -> None:
         if isinstance(default, tuple):
             shown = ",".join(default)
         text = f"{SETTING_HELP[name]} (default: {shown})"
-        add("--" + name.replace("_", "-"), dest=name, metavar="VALUE", **words, help=text)
+        add(
+            "--" + name.replace("_", "-"),
+            dest=name,
+            metavar="VALUE",
+            **words,
+            help=text,
+        )
 
 
 def _run_build(args: argparse.Namespace, program: str) -> None:
-    given = {name: value for name in SETTINGS if (value := getattr(args, name)) is not None}
+    given = {
+        name: value for name in SETTINGS if (value := getattr(args, name)) is not None
+    }
     require_new(args.output)  # before the work, not only after it
     try:
         tables = list_tables(args.source)
@@ -215,7 +247,9 @@ def _warn_of(build: Build, program: str) -> None:
     lines = [f"not used: {line}" for line in build.unused_tables]
     lines += [f"warning: {line}" for line in build.conflicts + build.warnings]
     if len(lines) > SHOWN_WARNINGS:
-        lines[SHOWN_WARNINGS:] = [f"warning: {len(lines) - SHOWN_WARNINGS} more, see report.md"]
+        lines[SHOWN_WARNINGS:] = [
+            f"warning: {len(lines) - SHOWN_WARNINGS} more, see report.md"
+        ]
     for line in lines:
         print(f"{program}: {printable(line)}", file=sys.stderr)
 
@@ -237,7 +271,10 @@ def _refuse_parse(argv: Sequence[str], program: str) -> None:
     """Say what reads replies now: `parse` was a command until 4.0."""
     files = [*itertools.takewhile(lambda word: not word.startswith("-"), argv[1:])]
     # A name without a folder is one of prediction/.
-    paths = [file if Path(file).parent.name else f"./{file}" for file in files or ["REPLIES.jsonl"]]
+    paths = [
+        file if Path(file).parent.name else f"./{file}"
+        for file in files or ["REPLIES.jsonl"]
+    ]
     words = shlex.join(["-f", *paths, "--dataset", "DATASET"])
     todo = f"replies are scored as they are: run {command_line(program)} {words}"
     raise InputError("rxnopt parse", todo)

@@ -1,5 +1,5 @@
-"""Datasets and predictions: kinds of questions, ids, names of files; what must hold in all of
-them.
+"""Datasets and predictions: kinds of questions, ids, names of files; what must hold
+in all of them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,13 @@ NAME: Final = "RxnOptBench"
 BASE_TYPES: Final = ("single_varying", "all_varying")
 # What the type of a question ends with, and its id.
 SIDES: Final = {"_reference": "_ref", "_reference_control": "_ref_control"}
-QUESTION_TYPES: Final = tuple(f"{base}{end}" for end in ("", *SIDES) for base in BASE_TYPES)
+QUESTION_TYPES: Final = tuple(
+    f"{base}{end}" for end in ("", *SIDES) for base in BASE_TYPES
+)
 METRICS: Final = ("avg_relative_score", "exact_match_accuracy", "avg_yield_ratio")
-TEMPLATES: Final = tuple(f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES)
+TEMPLATES: Final = tuple(
+    f"{base}{end}" for end in ("", "_reference") for base in BASE_TYPES
+)
 ALL_CONDITIONS: Final = "(all that vary)"  # what an all_varying question asks about
 _NUMBERS: Final = ("yields", "effective_scores", "option_relative_scores")
 _FIELDS: Final = {"id", "question_type", "answer"}  # which an item has in its own form
@@ -61,7 +65,9 @@ def dataset_name(kind: str) -> str:
 
 
 def template_of(question_type: str) -> str:
-    """Name the prompt template of a question type; a control uses that of the plain question."""
+    """Name the prompt template of a question type; a control uses that of the
+    plain question.
+    """
     return question_type.removesuffix("_reference_control")
 
 
@@ -97,11 +103,11 @@ class AnswerKey(NamedTuple):
 
 
 def read_keys(datasets: Iterable[Loaded], notes: RecordNotes) -> dict[str, AnswerKey]:
-    """Read the answer keys of datasets, by id in its order; notes the questions that contradict
-    themselves, which are left out.
+    """Read the answer keys of datasets, by id in its order; notes the questions that
+    contradict themselves, which are left out.
 
-    Raises InputError for a record that is no question, an id that is used more than once, and if no
-    question is left.
+    Raises InputError for a record that is no question, an id that is used more than
+    once, and if no question is left.
     """
     keys: dict[str, AnswerKey] = {}
     ids: Counter[str] = Counter()
@@ -128,8 +134,8 @@ def read_keys(datasets: Iterable[Loaded], notes: RecordNotes) -> dict[str, Answe
 
 
 def read_question(record: Any, place: str) -> AnswerKey:
-    """Read the answer key of a record; InputError if arrays, answer or scores contradict each
-    other.
+    """Read the answer key of a record; InputError if arrays, answer or scores
+    contradict each other.
     """
     place = require_question(record, place)
     kind, answer = record["question_type"], record.get("answer")
@@ -159,22 +165,30 @@ def read_question(record: Any, place: str) -> AnswerKey:
 
 
 def _require_consistent(
-    yields: Sequence[float], effective: Sequence[float], relative: Sequence[float], place: str
+    yields: Sequence[float],
+    effective: Sequence[float],
+    relative: Sequence[float],
+    place: str,
 ) -> None:
-    """Raise InputError unless effective scores are at most yields, and relative ones theirs / the
-    best.
+    """Raise InputError unless effective scores are at most yields, and relative ones
+    theirs / the best.
     """
     best = max(effective)
     if best == 0 and len(set(relative)) > 1:
-        raise InputError(place, "option_relative_scores must be equal where no option has a score")
+        raise InputError(
+            place, "option_relative_scores must be equal where no option has a score"
+        )
     for index, value in enumerate(effective):
         # An effective score is a yield times factors up to 1.
         if value > yields[index] * (1 + 1e-6) + 1e-6:
             expected = f"meta.effective_scores[{index}] disagrees with its yield"
-            raise InputError(place, f"{expected} ({yields[index]:g} at most)", f"{value}")
+            raise InputError(
+                place, f"{expected} ({yields[index]:g} at most)", f"{value}"
+            )
         if best == 0:
             continue
-        # Both lists are written with six decimals, and relative scores may be made before rounding.
+        # Both lists are written with six decimals, and relative scores may be made
+        # before rounding.
         tolerance = max(1.000001e-6, 5e-7 * (1 + 2 / best))
         if abs(value / best - relative[index]) > tolerance:
             expected = f"option_relative_scores[{index}] must be effective / best"
@@ -191,13 +205,17 @@ def read_questions(path: Path) -> list[Any]:
 
 
 def require_question(record: object, place: str) -> str:
-    """Name the place of a record with its id; InputError unless id, type and options are valid."""
+    """Name the place of a record with its id; InputError unless id, type and
+    options are valid.
+    """
     if isinstance(record, BadRecord):
         raise InputError(place, f"expected an object: {record.problem}")
     if not isinstance(record, Mapping):
         raise InputError(place, f"expected an object: got {type(record).__name__}")
     place = f"{place} (id {printable(record.get('id'), 60)})"
-    name, kind, options = (record.get(key) for key in ("id", "question_type", "options"))
+    name, kind, options = (
+        record.get(key) for key in ("id", "question_type", "options")
+    )
     if type(name) not in (str, int):
         raise InputError(place, "'id' must be text", printable(repr(name), 60))
     if kind not in QUESTION_TYPES:
@@ -209,8 +227,8 @@ def require_question(record: object, place: str) -> str:
 
 
 def _read_numbers(record: JsonObject, place: str) -> list[list[float]]:
-    """Read the `_NUMBERS` of a question, one for each option; InputError if there are others, and
-    if a key is given twice.
+    """Read the `_NUMBERS` of a question, one for each option; InputError if there are
+    others, and if a key is given twice.
     """
     size = len(record["options"])
     meta = record.get("meta")
@@ -260,7 +278,9 @@ class Choices:
 
 
 class Prediction(NamedTuple):
-    """The answers of files by id, the checksum of the files, and what is odd about them."""
+    """The answers of files by id, the checksum of the files, and what is
+    odd about them.
+    """
 
     answers: dict[str, object]
     sha256: str
@@ -269,7 +289,8 @@ class Prediction(NamedTuple):
 
 def read_predictions(files: Files, ids: Iterable[str]) -> Prediction:
     """Read the answers of files to the questions with these ids, together."""
-    from forecasteval.questions.answers import answers_by_id, load_answers  # here: files only
+    # Here: files only
+    from forecasteval.questions.answers import answers_by_id, load_answers
     from forecasteval.source.questions import Questions
 
     known = Questions([{"id": name} for name in ids], files.dataset)
@@ -286,12 +307,14 @@ def read_predictions(files: Files, ids: Iterable[str]) -> Prediction:
 
 
 def read_answers(predictions: Mapping[Any, object]) -> dict[str, object]:
-    """Return the answers by id as text, without null, which is none; InputError unless they are an
-    object with different ids.
+    """Return the answers by id as text, without null, which is none; InputError unless
+    they are an object with different ids.
     """
     if not isinstance(predictions, Mapping):
         expected = "expected one object {id: option index}"
         raise InputError("prediction", expected, type(predictions).__name__)
     if len(set(map(str, predictions))) < len(predictions):
         raise InputError("prediction", "expected ids that differ as text")
-    return {str(name): value for name, value in predictions.items() if value is not None}
+    return {
+        str(name): value for name, value in predictions.items() if value is not None
+    }

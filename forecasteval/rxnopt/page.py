@@ -1,5 +1,5 @@
-"""The page of a result: the score against a blind guess, what was lost by cause, and every
-question with its reaction and the conditions of its options, the costliest first.
+"""The page of a result: the score against a blind guess, what was lost by cause, and
+every question with its reaction and the conditions of its options, the costliest first.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ from .report import (
 )
 
 Record = JsonObject
-_MAX_QUESTIONS: Final = 1500  # questions that a page shows: each has a table of its options
+# Questions that a page shows: each has a table of its options
+_MAX_QUESTIONS: Final = 1500
 _HEADS: Final = (
     Head("", "n"),
     Head("Conditions"),
@@ -52,8 +53,8 @@ _HEADS: Final = (
 
 
 def make_page(results: Results, records: Callable[[], Iterable[Record]]) -> Page:
-    """Make the page of a result. `records` reads the questions of its datasets, without which it
-    has neither reactions nor options.
+    """Make the page of a result. `records` reads the questions of its datasets, without
+    which it has neither reactions nor options.
     """
     items = results["items"]
     charts = make_charts(results)
@@ -97,7 +98,9 @@ def _describe_verdict(results: Results) -> str:
 
 
 def _name_scores(scores: Table) -> Table:
-    """Short names of the types of questions; the overall score alone if there is one type."""
+    """Short names of the types of questions; the overall score alone if
+    there is one type.
+    """
     named = [[_name_kind(str(kind)), *cells] for kind, *cells in scores.rows]
     *kinds, overall = named
     return scores._replace(rows=[overall, *kinds] if len(kinds) > 1 else [overall])
@@ -105,7 +108,9 @@ def _name_scores(scores: Table) -> Table:
 
 def _name_kind(kind: str) -> str:
     """Shorten the name of a type of questions: `all, with results`."""
-    short = kind.replace("_reference_control", ", control").replace("_reference", ", with results")
+    short = kind.replace("_reference_control", ", control").replace(
+        "_reference", ", with results"
+    )
     return short.replace("_varying", "")
 
 
@@ -113,17 +118,23 @@ def _name_kind(kind: str) -> str:
 
 
 def _read_details(
-    items: Sequence[ChoiceItem], records: Callable[[], Iterable[Record]], places: Sequence[int]
+    items: Sequence[ChoiceItem],
+    records: Callable[[], Iterable[Record]],
+    places: Sequence[int],
 ) -> list[Details]:
     """Read the questions of the items at some places, and what is shown of them."""
     shown = [items[place] for place in places]
     names = {item["id"] for item in shown}
-    by_id = {name: record for record in records() if (name := str(record["id"])) in names}
+    by_id = {
+        name: record for record in records() if (name := str(record["id"])) in names
+    }
     return [_make_details(item, by_id.get(item["id"], {})) for item in shown]
 
 
 def _make_details(item: ChoiceItem, record: Record) -> Details:
-    """Show what was picked and what is best, the conditions and the options of a question."""
+    """Show what was picked and what is best, the conditions and the options
+    of a question.
+    """
     reaction = _show_reaction(record)
     title = join(tag("b", _name_asked(item, record)), " ", show_text(reaction))
     picked = as_text(item["read"]) or show_text(item["answer"], 60) or "nothing"
@@ -170,12 +181,16 @@ def _list_texts(item: ChoiceItem, record: Record) -> dict[str, Cell]:
         "Reaction": _show_reaction(record),
         "In all experiments": _list_conditions(given.get("constant_conditions")),
         "In this question": _list_conditions(given.get("fixed_conditions")),
-        "Results of the same table": references.replace(":\n- ", ": ").replace("\n- ", "; "),
+        "Results of the same table": references.replace(":\n- ", ": ").replace(
+            "\n- ", "; "
+        ),
         "Picked": as_text(item["read"]),
     }
     if item["answer"] != texts["Picked"]:
         texts["Answer"] = item["answer"]
-    cells: dict[str, Cell] = {name: show_text(text, TEXT) for name, text in texts.items() if text}
+    cells: dict[str, Cell] = {
+        name: show_text(text, TEXT) for name, text in texts.items() if text
+    }
     if record:
         cells["Options"] = _draw_options(record, None)
     return cells
@@ -196,7 +211,9 @@ def _list_conditions(conditions: object) -> str:
 
 
 def _draw_options(record: Record, read: object) -> Html:
-    """Draw the options with their scores, the best ones shaded, and which of them was picked."""
+    """Draw the options with their scores, the best ones shaded, and which of
+    them was picked.
+    """
     if not record:
         return Html()
     meta = record["meta"]

@@ -16,74 +16,115 @@ CONFLICT: Final = "two different indices"
 # --- Patterns, made of words and parts: {NAME} stands for one, in what follows, too ---
 
 _WORDS: Final = {
-    # A statement: Answer: 2 · "best_option": 2 · The option with the best base is 2 · Best: 2
-    "NOUN": "answer · ans · prediction · pick · selection · recommendation · verdict · guess"
+    # A statement: Answer: 2 · "best_option": 2 · The option with the best base
+    # is 2 · Best: 2
+    "NOUN": "answer · ans · prediction · pick · selection · recommendation · verdict · "
+    "guess"
     " · decision · choice · vote · option · index",
-    "TITLE": "assistant · by elimination · best · final · optimal · conclusion · result · output"
-    " · response · solution · overall · summary · winner · selected · recommended · likely"
+    "TITLE": "assistant · by elimination · best · final · optimal · conclusion · "
+    "result · output"
+    " · response · solution · overall · summary · winner · selected · recommended · "
+    "likely"
     " · optimum · tl;dr · argmax",
     # A clause that chooses
-    "VERB": "lean to · leaning to · choose · chose · chosen · choosing · pick · picked · picking"
-    " · select · selected · selecting · say · mean · meant · go with · going with · go for"
-    " · going for · opt for · vote for · bet on · suggest · propose · conclude · points to"
-    " · goes to · recommend using · should use · i'd try · lean towards · leaning towards"
-    " · recommend · prefer · favor · favour · rank · would use · i'd use · would run · i'd run"
-    " · would start with · i'd start with · let's run · let's try · leaves · leaves only"
-    " · choose one · pick one · i'd answer · i'll answer · would answer · change my answer to"
+    "VERB": "lean to · leaning to · choose · chose · chosen · choosing · pick · picked "
+    "· picking"
+    " · select · selected · selecting · say · mean · meant · go with · going with · go "
+    "for"
+    " · going for · opt for · vote for · bet on · suggest · propose · conclude · "
+    "points to"
+    " · goes to · recommend using · should use · i'd try · lean towards · leaning "
+    "towards"
+    " · recommend · prefer · favor · favour · rank · would use · i'd use · would run · "
+    "i'd run"
+    " · would start with · i'd start with · let's run · let's try · leaves · leaves "
+    "only"
+    " · choose one · pick one · i'd answer · i'll answer · would answer · change my "
+    "answer to"
     " · revise my answer to",
     "选": "选 · 选择 · 推荐 · 倾向于 · 只剩",
     "EXPECT": "predict · expect · believe · predict that · expect that · believe that",
-    "SO": "in short · overall · therefore · thus · hence · so · conclusion · likely · probably"
-    " · think · guess · it's · it is · be · i[.]e[.] · this corresponds to · that corresponds to",
+    "SO": "in short · overall · therefore · thus · hence · so · conclusion · likely · "
+    "probably"
+    " · think · guess · it's · it is · be · i[.]e[.] · this corresponds to · that "
+    "corresponds to",
     "所以": "应为 · 应是 · 判断是 · 即 · 因此 · 所以 · 综上 · 可能是 · 大概是 · 应该是",
     "标题": "最佳 · 最优 · 最好 · 结果 · 结论 · 预测 · 答",
     "答案": "索引 · 答案 · 编号 · 判断",
-    "GOOD": "best · top · highest · highest-yielding · optimal · ideal · superior · correct"
+    "GOOD": "best · top · highest · highest-yielding · optimal · ideal · superior · "
+    "correct"
     " · right · promising · suitable · effective · reasonable · favorable · favourable",
-    "ALL": "chance · option · choice · pick · compromise · product · yield · result · outcome"
-    " · score · overall · condition · set · one · candidate · suited · for · of · here · due"
+    "ALL": "chance · option · choice · pick · compromise · product · yield · result · "
+    "outcome"
+    " · score · overall · condition · set · one · candidate · suited · for · of · here "
+    "· due"
     " · balance · combination · answer · to · under · in",
-    "WINS": "safest bet · greatest potential · maximizes yield · maximises yield · wins · chosen"
-    " · favored · favoured · comes out on top · maximizes the yield · maximises the yield"
-    " · the one · outperforms · outperform · beats all · recommended · preferred · selected"
+    "WINS": "safest bet · greatest potential · maximizes yield · maximises yield · "
+    "wins · chosen"
+    " · favored · favoured · comes out on top · maximizes the yield · maximises the "
+    "yield"
+    " · the one · outperforms · outperform · beats all · recommended · preferred · "
+    "selected"
     " · stands out · strongest candidate · what i would · my vote",
     "MY": "my · the · my first · the first · my final · the final · the clear",
     "BY": "is · are · be · for · with · from · by · in · of · under",
     "最好": "更优 · 最佳 · 最优 · 最好 · 最高 · 最可能 · 最合适 · 非常好 · 更好",
     # What chooses nothing: it denies, supposes, or tells what others choose
-    "NOT": "not · neither · nor · never · none · cannot · avoid · avoiding · avoided · except"
-    " · exclude · excluded · excluding · reject · rejected · worse · worst · wrong · lowest"
-    " · lowest-yielding · weak · weaker · weakest · poor · poorer · poorest · poorly · least"
-    " · less · unlikely · hardly · doubt · doubtful · incorrect · fail · fails · failed · bad"
-    " · runner · but too · misleading · but (?:(?:it|this|that) )?(?:lacks|ignores|contradicts)",
-    "OTHERS": "whether · unless · had it · had the · was · could · might · suppose · theory"
-    " · naive · initially · glance · sight · second · next · others would · others might"
-    " · people · chemists · students · they · novice · beginner · nobody · many · one would"
-    " · one might · one could · someone · each · every · another · for now · first chose"
+    "NOT": "not · neither · nor · never · none · cannot · avoid · avoiding · avoided · "
+    "except"
+    " · exclude · excluded · excluding · reject · rejected · worse · worst · wrong · "
+    "lowest"
+    " · lowest-yielding · weak · weaker · weakest · poor · poorer · poorest · poorly · "
+    "least"
+    " · less · unlikely · hardly · doubt · doubtful · incorrect · fail · fails · "
+    "failed · bad"
+    " · runner · but too · misleading · but (?:(?:it|this|that) "
+    ")?(?:lacks|ignores|contradicts)",
+    "OTHERS": "whether · unless · had it · had the · was · could · might · suppose · "
+    "theory"
+    " · naive · initially · glance · sight · second · next · others would · others "
+    "might"
+    " · people · chemists · students · they · novice · beginner · nobody · many · one "
+    "would"
+    " · one might · one could · someone · each · every · another · for now · first "
+    "chose"
     " · first thought · first picked · first considered · one may · you might · you may"
-    " · tempting · tempted · temptation · instinct · instincts · instinctively · intuition"
-    " · intuitively · on paper · superficially · seemingly · almost · some would · some might"
+    " · tempting · tempted · temptation · instinct · instincts · instinctively · "
+    "intuition"
+    " · intuitively · on paper · superficially · seemingly · almost · some would · "
+    "some might"
     " · some may · you would · you'd · thought about · commonly"
     r" · (?:obvious|textbook|classic|usual|typical|popular|natural|intuitive)"
     r"(?=[^.;\n]{0,80}\b(?:but|yet)\b)",
-    "不": "其次 · 排除 · 避免 · 如果 · 最差 · 最低 · 很多人 · 有人 · 一般会 · 原本 · 本来"
+    "不": "其次 · 排除 · 避免 · 如果 · 最差 · 最低 · 很多人 · 有人 · 一般会 · 原本 · "
+    "本来"
     " · 理论上 · ❌",
     # What may follow a bare number, else it is an amount: 3 F/mol
-    "GOES_ON": "seems · looks · appears · will · because · since · as it · as its · as this"
-    " · as option · with · for · due · given · based · rather · and · but · not · would · should"
+    "GOES_ON": "seems · looks · appears · will · because · since · as it · as its · as "
+    "this"
+    " · as option · with · for · due · given · based · rather · and · but · not · "
+    "would · should"
     " · alone",
     # A number with a unit is an amount.
-    "UNIT": "equiv(?:alent)?s? · eq · m?mol · [mn] · [mkµ]?g · m?l · h · hrs? · hours? · s"
-    " · min(?:ute)?s? · days? · °c? · [ck] · m?[avw] · f · atm · bar · [mk]?pa · psi · nm · wt"
-    " · vol · ppm · rpm · percent · times · -?fold · steps? · points? · 当量 · 小时 · 分钟 · 度",
+    "UNIT": "equiv(?:alent)?s? · eq · m?mol · [mn] · [mkµ]?g · m?l · h · hrs? · hours? "
+    "· s"
+    " · min(?:ute)?s? · days? · °c? · [ck] · m?[avw] · f · atm · bar · [mk]?pa · psi · "
+    "nm · wt"
+    " · vol · ppm · rpm · percent · times · -?fold · steps? · points? · 当量 · 小时 · "
+    "分钟 · 度",
     "OVER": "not · over · rather than · instead of",
-    "LIKELY": "expected · predicted · overall · possible · effective · likely · probably"
-    " · perhaps · maybe · therefore · thus · clearly · still · also · the · it is · it's",
+    "LIKELY": "expected · predicted · overall · possible · effective · likely · "
+    "probably"
+    " · perhaps · maybe · therefore · thus · clearly · still · also · the · it is · "
+    "it's",
     "WORD": "options · option · opt[.] · nr[.] · idx · choice · index · number · no[.]"
     " · condition set · condition · candidate",
-    "OR": "and/or · or · and · vs · to · maybe · even · possibly · along with · together with"
-    " · like · alongside · as well as · also · tie[sd]? with · alternatively · else · through",
-    "PLURAL": "both · either · options · choices · indices · candidates · conditions · numbers",
+    "OR": "and/or · or · and · vs · to · maybe · even · possibly · along with · "
+    "together with"
+    " · like · alongside · as well as · also · tie[sd]? with · alternatively · else · "
+    "through",
+    "PLURAL": "both · either · options · choices · indices · candidates · conditions · "
+    "numbers",
     "SPLIT": "so · not · while · whereas · although · followed",
     "而": "其次 · 即 · 而 · 但 · 是 · 所以 · 因此 · 故 · 只剩",
     "SEEMS": "is · seems · should · would · may · looks · appears · will",
@@ -92,33 +133,44 @@ _WORDS: Final = {
     "OH": "but · oh · hmm · no",
     "BECAUSE": "because · since · due to",
     "CORRECT": "i (?:need|have|want|ought) to · i must · i should · let me",
-    "WRONG": "i was wrong · i am wrong · i made an? (?:mistake|error) · i apologi[sz]e · i misread"
+    "WRONG": "i was wrong · i am wrong · i made an? (?:mistake|error) · i apologi[sz]e "
+    "· i misread"
     " · oops · re-?checking · re-?consider(?:ation|ing) · closer (?:inspection|look)"
     " · 抱歉 · 修正 · 更正 · 不对",
     "INDEX": "[\"']?(?:index|idx|索引)[\"' :=为是#]{0,4}",
-    "LINK": r"[ ,;:=(\[\"'/–—-] · => · i[.]e[.] · which is · which has · which corresponds to"
-    r" · corresponding to · that is · that has · the · its · whose · has · is · with · at"
+    "LINK": r"[ ,;:=(\[\"'/–—-] · => · i[.]e[.] · which is · which has · which "
+    r"corresponds to"
+    r" · corresponding to · that is · that has · the · its · whose · has · is · with · "
+    r"at"
     r" · in the list · in (?:1|one)-based (?:counting|numbering|terms)"
     r" · (?:1|one)-(?:based|indexed) · (?:0|zero)-(?:based|indexed)"
     r" · counting from (?:0|1|zero|one) · 即 · 对应 · 也就是",
-    "ORDINAL": "[0-9]{1,3}(?:st|nd|rd|th) · first · second · third · fourth · fifth · sixth"
+    "ORDINAL": "[0-9]{1,3}(?:st|nd|rd|th) · first · second · third · fourth · fifth · "
+    "sixth"
     " · seventh · eighth · ninth · tenth · last",
     # However, this is misleading: what takes the clause before it back
-    "HOWEVER": "however · but · yet · though · although · nevertheless · and · in fact · sadly"
-    " · still · no · wait · no wait · unfortunately · in reality · in practice · actually"
+    "HOWEVER": "however · but · yet · though · although · nevertheless · and · in fact "
+    "· sadly"
+    " · still · no · wait · no wait · unfortunately · in reality · in practice · "
+    "actually"
     " · on closer (?:inspection|look)",
-    "BE": "['’]s · is · was · seems · looks · appears · turns out · would · will · can · could"
+    "BE": "['’]s · is · was · seems · looks · appears · turns out · would · will · can "
+    "· could"
     " · may · might · does",
-    "ADVERB": "to be · be · likely · probably · clearly · quite · very · just · only · simply · a"
+    "ADVERB": "to be · be · likely · probably · clearly · quite · very · just · only · "
+    "simply · a"
     " · actually · really · in fact · also · an · the · entirely · necessarily",
-    "CLAIM": "choice · answer · option · pick · conclusion · claim · impression · appearance"
+    "CLAIM": "choice · answer · option · pick · conclusion · claim · impression · "
+    "appearance"
     " · intuition · assumption · reasoning · view",
     "UNTRUE": "misleading · deceptive · deceiving · questionable · doubtful · premature"
     " · wrong · incorrect · false · untrue · mistaken · mistake"
     " · error · trap · illusion · fallacy · flawed · red herring",
-    "TRUE": "so · case · true · right · correct · answer · best · it · valid · hold · hold up",
+    "TRUE": "so · case · true · right · correct · answer · best · it · valid · hold · "
+    "hold up",
     # Option 2, closely followed by option 3: what names a runner-up
-    "AHEAD": "(?:followed|trailed)(?: [a-z]+){0,4} by · ahead of · over · edges out · edging out"
+    "AHEAD": "(?:followed|trailed)(?: [a-z]+){0,4} by · ahead of · over · edges out · "
+    "edging out"
     " · beats · beating · before · close behind,? · just behind,? · secondly"
     " · (?<=[0-9] )(?:and )?then · (?<=[0-9] )> · 优于 · 胜过",
     "WAIT": "wait · actually · correction · on reflection · on second thought"
@@ -133,13 +185,15 @@ _PARTS: Final = {
     r"|{NUMBER} ?(?:\((?:0-based|[^()]*\)$)|[:;,)\]。](?! ?[0-9]))"
     r"|{NAME}?{NUMBER} (?:[-–—]+ |(?:{BECAUSE}|as)\b))",
     # Clauses that choose an option
-    "PICKED": r"(?:\b{VERB}\b(?: (?:the|that|for|conditions|of)){0,4}|(?<!候){选}(?!项)|(?:^|而)是)"
+    "PICKED": r"(?:\b{VERB}\b(?: "
+    r"(?:the|that|for|conditions|of)){0,4}|(?<!候){选}(?!项)|(?:^|而)是)"
     r"[ :\"'(]*(?={NAME}?[0-9])|\b{EXPECT} (?={NAMED})"
     r"|\bestimate (?={NAMED} (?:at|to)\b.{1,20}\b(?:others|rest)\b)"
     r"|, (?=index [0-9]+[^,.;:]{0,20}\(0-based\)[.]?$)",
     "THUS": r"(?:\b{SO}(?![a-z])|^maybe |^perhaps |{所以})[ ,:]*(?:the )?"
     r"(?={NAME}?[0-9][0-9.]*\W{0,5}$)|=> ?(?={NAMED}\W{0,5}$)",
-    "BEST": r"{PRAISE}[^;0-9\n]{0,60}?(?:(?:\b{BY}\b|[:是为]) ?(?:the )?(?={NAMED}|{NUMBER}号选项)"
+    "BEST": r"{PRAISE}[^;0-9\n]{0,60}?(?:(?:\b{BY}\b|[:是为]) ?(?:the "
+    r")?(?={NAMED}|{NUMBER}号选项)"
     r"|\((?={NAMED}\)\W*$))"
     r"|(?:best|optimal|most {GOOD}) \w+ (?:is|would be) (?:the )?(?={NAMED})",
     "PRAISED": r"(?<!\sor |and |han )(?<!比)(?=(?:{NAMED}(?:{AND}{NAME}?{NUMBER})?"
@@ -151,8 +205,10 @@ _PARTS: Final = {
     r"|(?:better than|优于)(?: all| the other|其他|.{0,9}[0-9]{AND})[^,;\n]{0,20}[.!。]"
     r"|(?:better|it is|remains)(?=\W{0,5}$)|{WINS}|{最好}",
     # A value
-    "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}(?:(?:conditions )?(?:of|in|from) (?={NAMED}))?",
-    "HEAD": r"(?:{WORD}[\"' #:(\[-]{0,5}){1,2}(?:[0-9]{1,6}{END}|[a-z](?![a-z]))|{NAMED}",
+    "PERHAPS": r"(?:{LIKELY}\b[ :]*){0,3}(?:(?:conditions )?(?:of|in|from) "
+    r"(?={NAMED}))?",
+    "HEAD": r"(?:{WORD}[\"' "
+    r"#:(\[-]{0,5}){1,2}(?:[0-9]{1,6}{END}|[a-z](?![a-z]))|{NAMED}",
     "NAMED": r"{NAME}{NUMBER}",
     "NAME": r"(?:(?:(?<![a-z]){WORD}|选项|索引|编号|#)(?:[ #:([]{0,3}\"?|-)){1,2}",
     "NUMBER": r"[0-9]{1,6}{END}",
@@ -165,11 +221,15 @@ _PARTS: Final = {
     "BOTH": r"[ )(\]\"']{0,9},? ?(?:[&/+或和与及]|\b(?:and|or|and/or)\b)[ (\"'#\[]*",
     "NONE": r"{NO}\b[^.,;\n0-9]{0,20}[0-9]|(?:it )?depends",
     # A clause, and what may take it back
-    "CLAUSE": r"(?:^|(?<=[.;!?] )|(?<=[。\"{(]))(?:[^.;!?。\"{}()\n]|[.](?! )|\([^()\n]{0,99}\)"
+    "CLAUSE": r"(?:^|(?<=[.;!?] )|(?<=[。\"{(]))(?:[^.;!?。\"{}()\n]|[.](?! "
+    r")|\([^()\n]{0,99}\)"
     r"|\{[^{}\n\"]{0,20}\}){1,400}",
-    "ANAPHOR": r"(?:this|that|it|which|(?:this|that|the|such an?) {CLAIM})(?:,? {HOWEVER},?)? ?",
-    "UNTRUTH": r"{BE}(?:,? {HOWEVER},)?(?: {ADVERB}){0,4} {UNTRUE}(?! (?:to|that|whether)\b)"
-    r"|{BE} ?(?:not|n?['’]t)(?:(?: {ADVERB}){0,4} {TRUE}(?! (?!here|since|because|as|if)[a-z])"
+    "ANAPHOR": r"(?:this|that|it|which|(?:this|that|the|such an?) {CLAIM})(?:,? "
+    r"{HOWEVER},?)? ?",
+    "UNTRUTH": r"{BE}(?:,? {HOWEVER},)?(?: {ADVERB}){0,4} {UNTRUE}(?! "
+    r"(?:to|that|whether)\b)"
+    r"|{BE} ?(?:not|n?['’]t)(?:(?: {ADVERB}){0,4} {TRUE}(?! "
+    r"(?!here|since|because|as|if)[a-z])"
     r"|(?=\W{0,3}$))|fails",
     "DISSENT": r"i (?:disagree|(?:do not|don['’]t) (?:think so|agree)"
     r"|(?:doubt|take|(?:do not|don['’]t) believe) (?:it|this|that)(?: back)?)(?! [a-z])"
@@ -178,7 +238,8 @@ _PARTS: Final = {
     r"|(?:on (?:second thoughts?|reflection),? )?no(?=\W{0,3}$)",
     # A statement
     "MARK": r"(?<![a-z]){NOUN}(?![a-z])|(?:(?<=[佳优终的确])|^)(?:选项|选择)|{答案}",
-    "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[-–—=]+>|[:=>]|\|(?! ?$)| [-–—](?= )|】)"
+    "IS": r"(?: ?\([^()\n]{0,20}\))?(?:[\"' ]{0,3}(?:[-–—=]+>|[:=>]|\|(?! ?$)| "
+    r"[-–—](?= )|】)"
     r"|{GAP}(?:\b(?:is|be)\b|应?该?[是为]))[ :=]*",
     "GAP": r"(?:(?!{VOID})[^.;:=>0-9\n]){0,60}?",
     "VOID": r"\b(?:{NOT}|{OTHERS}|no(?!\.)|if(?! (?:i (?:had|have|must)|forced)\b))\b"
@@ -215,7 +276,8 @@ _PLAIN: Final = {  # what stands in place of thoughts, marks and blanks
         for digit, word in enumerate(_DIGITS.split())
     },
 }
-# Where an option and its index are said, the index is what was asked for: Option 3 (index 2).
+# Where an option and its index are said, the index is what was asked for: Option
+# 3 (index 2).
 _INDEX: Final = _pattern(
     r"(?:(?!{INDEX}){HEAD}|(?:the )?{ORDINAL} (?:{WORD}|one|set(?: of conditions)?)"
     r"|第 ?[0-9]{1,6} ?个?{NAME}?)"
@@ -238,7 +300,8 @@ _REPLACED: Final = _pattern(
 )
 # Option 2 looks best; however, this is misleading: nothing of the first clause counts.
 _TAKEN_BACK: Final = _pattern(
-    r"{CLAUSE}[.;!?,:。…–—-]{1,3}[ \n]?(?:{HOWEVER},? ){0,3}(?:{ANAPHOR}{UNTRUTH}(?![a-z-])"
+    r"{CLAUSE}[.;!?,:。…–—-]{1,3}[ \n]?(?:{HOWEVER},? "
+    r"){0,3}(?:{ANAPHOR}{UNTRUTH}(?![a-z-])"
     r"|{DISSENT}|(?:但|不过|然而|可)?是?,?(?:这.{0,4}?[是属].{0,3}?"
     r"(?:误导|错|陷阱|不对|不正确|不成立)|(?:其实|事实|实际)上?并?[不非](?:然|是|对|如此)))"
 )
@@ -246,24 +309,30 @@ _TAKEN_BACK: Final = _pattern(
 _RUNNER_UP: Final = _pattern(
     r"({AHEAD}) ?(?:the )?{NAMED}(?:{AND}{NAME}?{NUMBER})*(?=,? [a-z]|[最产])"
 )
-_MARKER: Final = _pattern(r"^(?:- )*(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")  # of a heading, a list
+# Of a heading, a list
+_MARKER: Final = _pattern(r"^(?:- )*(?:#+ )?(?:\(?[0-9]{1,2}[.)] (?=\S))?")
 # What follows the last of these replaces what stands before.
 _LATER: Final = _pattern(
-    r"\b{CORRECT} (?:correct|retract|revise)\b[^0-9.:\n]{0,40}"  # whether or not an option follows
+    # Whether or not an option follows
+    r"\b{CORRECT} (?:correct|retract|revise)\b[^0-9.:\n]{0,40}"
     r"|(?:{WRONG}|(?:^|[.!?—–-] |,(?= no,))\W{0,4}(?:{OH}\b,? )?(?:{WAIT}\b|no,)\W*"
-    r"|(?=\b(?:final(?:ly\b|:| {NOUN})|(?:revised|corrected|updated) {NOUN})|最终[答选:是]))"
+    r"|(?=\b(?:final(?:ly\b|:| {NOUN})|(?:revised|corrected|updated) "
+    r"{NOUN})|最终[答选:是]))"
     r"(?=[^0-9]{0,999}+[0-9])"
 )
-# What begins with an option, two of them, or a denial. A number behind "and", or behind a plural,
-# is a second one, whatever follows (Options 0 and 2 give …), but not an amount (3 and 2 equiv).
+# What begins with an option, two of them, or a denial. A number behind "and", or behind
+# a plural, is a second one, whatever follows (Options 0 and 2 give …), but not an
+# amount (3 and 2 equiv).
 _VALUE: Final = _pattern(
     r"\A(?:- )?{OPEN}{PERHAPS}{OPEN}(?:(?P<none>{NONE})"
     r"|(?:(?P<plural>(?=[^0-9\n]{0,20}\b{PLURAL}\b))|)"
     r"(?P<name>{NAME})?(?P<first>[0-9]{1,6}){END}"
     r"(?:(?:(?P<both>{BOTH})|{AND}|; ?(?=[0-9]{1,6}\W{0,5}$))"
     r"(?P<other>{NAME})?(?P<second>[0-9]{1,6}){END}"
-    r"(?! ?(?:is|are|comes|as|would be)\b[^.;\n]{0,24}\b(?:{NOT}|second|next|third|last)\b)"
-    r"(?(other)|(?(plural)|(?(both)(?! ?-?{UNIT}(?![a-z])|-[a-z])|{FREE})))|(?(name)|{FREE})))"
+    r"(?! ?(?:is|are|comes|as|would "
+    r"be)\b[^.;\n]{0,24}\b(?:{NOT}|second|next|third|last)\b)"
+    r"(?(other)|(?(plural)|(?(both)(?! "
+    r"?-?{UNIT}(?![a-z])|-[a-z])|{FREE})))|(?(name)|{FREE})))"
 )
 _STATED: Final = _pattern(
     r"({VOID}(?:(?!\bbut\b)[^.,;:\n]){0,40}?)?"
@@ -272,7 +341,8 @@ _STATED: Final = _pattern(
     r"{IS}(?:\n(?=(?:.{1,20}|{OPEN}{NAMED}.*)$(?!\n{OPEN}{NAME}?[0-9])))?"
     r"|{MARK}[\n\]] ?|\bans\. )(?=([^:=\n].{0,60}))"
 )
-# A first or last line that is an option alone; below a heading it is one only if it is bare.
+# A first or last line that is an option alone; below a heading it is one only
+# if it is bare.
 _END: Final = _pattern(
     r"(?:\A(?!#+ .*\n|(?s:.*)\n{LINE}\n)"
     r"|^(?:(?!#).*[^:\n]|(?!.*\b{NOT}\b).*(?=\n[0-9]+\Z))\n(?=[^#\n].*(?<![0-9][.)])\Z|.\Z))"
@@ -283,14 +353,17 @@ _NEXT: Final = _pattern(  # the last two items of a list
     r"(?:(?!\1[0-9]).*\n){0,4}\1([0-9]{1,6})\W*\Z"
 )
 _LED: Final = _pattern(
-    r"\A(?!\(?[01]\)|.*[.;,] [0-9]{1,2}[).] )(?={LEAD})(.{1,60})(?!(?:.|\n)*\n(?:{LEAD}|{LINE}\Z))"
+    r"\A(?!\(?[01]\)|.*[.;,] [0-9]{1,2}[).] "
+    r")(?={LEAD})(.{1,60})(?!(?:.|\n)*\n(?:{LEAD}|{LINE}\Z))"
 )
 _CLAUSE_END: Final = _pattern(
     # A concession, whole
-    r"(?:^|(?<=[.!?] ))(?:while|although|though|instead of|rather than)\b[^,.;\n]{0,120}, ?"
+    r"(?:^|(?<=[.!?] ))(?:while|although|though|instead of|rather "
+    r"than)\b[^,.;\n]{0,120}, ?"
     r"(?=[^\n]*[0-9])"
     r"|(?<=[。;!?]) ?|(?<=\.) |\n|, ?(?={SPLIT}\b)|,(?={而}|选[^项])"
-    r"|,? (?={BECAUSE}\b)|, (?=as\b)|(?<!any)(?<!thing)(?<!all)(?<!one),? (?=but\b[^,.]{0,40}[0-9])"
+    r"|,? (?={BECAUSE}\b)|, (?=as\b)|(?<!any)(?<!thing)(?<!all)(?<!one),? "
+    r"(?=but\b[^,.]{0,40}[0-9])"
     r"|, (?={WHICH}\b[^,]*$)| (?=and {VERB}\b)|, (?={NAMED}(?:\.| (?:the|as)\b[^,]*)$)"
 )
 _VOID: Final = _pattern("^.*{VOID}.*")
@@ -301,11 +374,13 @@ _PRAISED: Final = _pattern("(?:{BEST}|{PRAISED}|{ALONE})(?=(.{1,40}))")
 def parse_reply(reply: object) -> tuple[int | None, str]:
     r"""Read (index, "") of a reply, or (None, "no index" or "two different indices").
 
-    These count: the last box; what is stated as the answer, also in JSON or a tag; a first or last
-    line that is an option; without any of them, clauses that choose an option. Where they name two
-    options, or deny one, there is no index: a wrong one would become a score.
+    These count: the last box; what is stated as the answer, also in JSON or a tag; a
+    first or last line that is an option; without any of them, clauses that choose an
+    option. Where they name two options, or deny one, there is no index: a wrong one
+    would become a score.
 
-    >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
+    >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option
+        2 or Option 3")
     ((3, ''), (None, 'two different indices'))
     """
     text = unicodedata.normalize("NFKC", as_text(reply))
@@ -337,7 +412,9 @@ def _read_values(texts: list[str]) -> set[str]:
 
 
 def _find_stated(text: str) -> list[str]:
-    """Find what stands behind "Answer:" and the like, and ends that are an option alone."""
+    """Find what stands behind "Answer:" and the like, and ends that are
+    an option alone.
+    """
     marks = _STATED.findall(_MARKER.sub("", text))
     stated = [given for is_void, given in marks if not is_void]
     # A list that ends with its next item may be cut off there.
@@ -348,7 +425,9 @@ def _find_stated(text: str) -> list[str]:
 
 
 def _find_choices(text: str) -> list[str]:
-    """Find the options that clauses choose or praise, and that which leads the first line alone."""
+    """Find the options that clauses choose or praise, and that which leads the
+    first line alone.
+    """
     clauses = _VOID.sub("", _CLAUSE_END.sub("\n", _MARKER.sub("", text)))
     if picked := _PICKED.findall(clauses):
         return picked

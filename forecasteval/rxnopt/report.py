@@ -1,5 +1,5 @@
-"""The views of a result: scores against a blind guess, references against controls, breakdowns,
-items with the reason of each score.
+"""The views of a result: scores against a blind guess, references against controls,
+breakdowns, items with the reason of each score.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ OVERALL: Final = "Overall"
 _GUESS: Final = "uniform_guess"
 _CONDITION: Final = "Condition asked about"
 _ABOUT: Final = (
-    "Rings: the mean of effective score / best effective score, with 95% intervals where there are "
+    "Rings: the mean of effective score / best effective score, with 95% intervals "
+    "where there are "
     "any; upright marks: what a uniform guess among the options expects."
 )
 _ABOUT_PAIRS: Final = (
-    "Score with references minus score of the same question without them, with 95% intervals; "
+    "Score with references minus score of the same question without them, with 95% "
+    "intervals; "
     "right of the line the references helped."
 )
 
@@ -61,15 +63,18 @@ def describe_size(results: Results) -> str:
 def list_notes(results: Results) -> list[str]:
     """Remarks on the scores."""
     answered = show_number(results["answered_only"][RELATIVE])
-    notes = [f"Missing and illegal answers score 0. Over answered questions only: {answered}."]
+    notes = [
+        "Missing and illegal answers score 0. Over answered questions only: "
+        f"{answered}."
+    ]
     if results["coerced"]:
         notes.append(f"Read from text or fractions: {results['coerced']}.")
     return notes
 
 
 def make_charts(results: Results) -> dict[str, Chart]:
-    """Make the charts of `plot`, whose tables are those of the report. Pairs and breakdowns only
-    where there are any.
+    """Make the charts of `plot`, whose tables are those of the report. Pairs and
+    breakdowns only where there are any.
     """
     charts = (
         _score_chart(results),
@@ -92,14 +97,18 @@ def _score_chart(results: Results) -> Chart:
 
 def _mark_score(row: JsonObject) -> IntervalCell:
     """Mark the relative score with its interval, and the score of a uniform guess."""
-    cell = IntervalCell(row[RELATIVE], row["intervals"][RELATIVE], row[_GUESS][RELATIVE])
+    cell = IntervalCell(
+        row[RELATIVE], row["intervals"][RELATIVE], row[_GUESS][RELATIVE]
+    )
     if row["name"] == OVERALL:
         return cell._replace(kind="a")
     return cell
 
 
 def _condition_chart(parts: JsonObject) -> Chart:
-    """Chart the conditions most often asked about, by name; no rows where there is one."""
+    """Chart the conditions most often asked about, by name; no rows
+    where there is one.
+    """
     largest = sorted(parts, key=lambda name: -parts[name]["n"])[:MAX_PARTS]
     rows = [(name, part) for name, part in parts.items() if name in largest]
     about = _ABOUT
@@ -111,26 +120,32 @@ def _condition_chart(parts: JsonObject) -> Chart:
 
 
 def _count_rest(parts: JsonObject) -> list[str]:
-    """Count the conditions that are too rare for the table, and the questions about them."""
+    """Count the conditions that are too rare for the table, and the
+    questions about them.
+    """
     rest = sorted(part["n"] for part in parts.values())[:-MAX_PARTS]
     if not rest:
         return []
     values = show_count(len(rest), "more value")
-    return [f"{values} with {show_count(sum(rest), 'question')}: --by target_key has all."]
+    return [
+        f"{values} with {show_count(sum(rest), 'question')}: --by target_key has all."
+    ]
 
 
 def _pair_chart(pairs: JsonObject) -> Chart:
     """Chart references against controls by the type of question."""
     rows = [row for row in _name_rows(pairs.items()) if row["pairs"]]
-    return Chart("pairs", "References against controls", _ABOUT_PAIRS, make_table(_PAIRS, rows))
+    return Chart(
+        "pairs", "References against controls", _ABOUT_PAIRS, make_table(_PAIRS, rows)
+    )
 
 
 # --- Items ---
 
 
 def name_cause(item: ChoiceItem) -> str:
-    """Say why an item scores less than 1: "missing", "illegal", "option without yield", "not the
-    best option"; or "right".
+    """Say why an item scores less than 1: "missing", "illegal", "option without yield",
+    "not the best option"; or "right".
 
     >>> name_cause({"outcome": "scored", "exact": 0, "score": 0.25})
     'not the best option'
@@ -145,7 +160,9 @@ def name_cause(item: ChoiceItem) -> str:
 
 
 def explain(item: ChoiceItem, question: JsonObject | None = None) -> str:
-    """Explain an item's score in one sentence; with its question by the effective scores."""
+    """Explain an item's score in one sentence; with its question by the
+    effective scores.
+    """
     if item["outcome"] == "missing":
         return "no answer"
     if item["outcome"] != "scored":
@@ -158,11 +175,16 @@ def explain(item: ChoiceItem, question: JsonObject | None = None) -> str:
     effective = question["meta"]["effective_scores"]
     picked = _name_option(question, read)
     right = " and ".join(_name_option(question, place) for place in question["answer"])
-    return f"option {picked} has {effective[read]:g}, the best {right} has {max(effective):g}"
+    return (
+        f"option {picked} has {effective[read]:g}, the best {right} has "
+        f"{max(effective):g}"
+    )
 
 
 def _name_option(question: JsonObject, place: Any) -> str:
-    """Name an option by its index, and in brackets its value of the condition in question."""
+    """Name an option by its index, and in brackets its value of the
+    condition in question.
+    """
     items = read_items(find_asked(question, place))
     shown = "; ".join(item["content"] or item["SMILES"] for item in items)
     if not shown:
@@ -171,8 +193,8 @@ def _name_option(question: JsonObject, place: Any) -> str:
 
 
 def find_asked(question: JsonObject, place: int) -> object:
-    """Find the value that an option has of the condition that its question asks about. None where
-    it asks about all, or where the option is none of ours.
+    """Find the value that an option has of the condition that its question asks about.
+    None where it asks about all, or where the option is none of ours.
     """
     option, key = question["options"][place], question.get("target_key")
     if isinstance(option, Mapping) and isinstance(key, str):
@@ -201,7 +223,11 @@ _SCORES: Final = (
 )
 _CONDITIONS: Final = (
     Column(_CONDITION, itemgetter("name")),
-    Column("relative score", lambda row: IntervalCell(row[RELATIVE], None, row[_GUESS]), "mark"),
+    Column(
+        "relative score",
+        lambda row: IntervalCell(row[RELATIVE], None, row[_GUESS]),
+        "mark",
+    ),
     Column("Relative", itemgetter(RELATIVE), "number"),
     Column("Uniform", itemgetter(_GUESS), "number", spare=2),
     Column("n", itemgetter("n"), "number"),

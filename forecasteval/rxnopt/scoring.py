@@ -1,7 +1,7 @@
 """Scoring: `{id: option index}` against the questions of one dataset or several.
 
-A pick earns its option's effective score / the best of the question; missing and illegal answers
-earn 0 and stay in every mean.
+A pick earns its option's effective score / the best of the question; missing and
+illegal answers earn 0 and stay in every mean.
 """
 
 from __future__ import annotations
@@ -29,7 +29,13 @@ from forecasteval.common.records import (
     hash_questions,
     load_records,
 )
-from forecasteval.common.statistics import TIE, clustered_error, clustered_interval, mean, t_tail
+from forecasteval.common.statistics import (
+    TIE,
+    clustered_error,
+    clustered_interval,
+    mean,
+    t_tail,
+)
 from forecasteval.common.version import __version__
 from forecasteval.display.results import Results
 
@@ -67,9 +73,9 @@ Items = Sequence[ChoiceItem]
 class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     """Scores `{id: option index}` against datasets: paths of files, or their records.
 
-    An index is an integer from 0; "2" and 2.0 are read and counted as coerced, everything else is
-    illegal. Missing and illegal answers score 0 and stay in every mean. Raises InputError for a
-    dataset that contradicts itself.
+    An index is an integer from 0; "2" and 2.0 are read and counted as coerced,
+    everything else is illegal. Missing and illegal answers score 0 and stay in every
+    mean. Raises InputError for a dataset that contradicts itself.
     """
 
     benchmark = NAME
@@ -77,7 +83,9 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     explain = staticmethod(explain)
 
     def __init__(self, datasets: str | Path | Iterable[object] | None = None) -> None:
-        sources = [datasets] if isinstance(datasets, (str, Path)) else [*(datasets or ())]
+        sources = (
+            [datasets] if isinstance(datasets, (str, Path)) else [*(datasets or ())]
+        )
         paths = [Path(source) for source in sources if isinstance(source, (str, Path))]
         self._datasets = [*map(load_records, paths)] or [Loaded("dataset", sources)]
         self._notes = RecordNotes()
@@ -95,12 +103,13 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         return {"evaluator": f"{NAME} {__version__}", "missing": "zero"}
 
     def evaluate_all(self, predictions: Mapping[Any, object]) -> Results:
-        """Score `{id: option index}` against the datasets of the evaluator; the docs list every
-        key.
+        """Score `{id: option index}` against the datasets of the evaluator; the docs
+        list every key.
 
-        avg_relative_score is the mean of effective / best effective of the picked options,
-        exact_match_accuracy that of picks among the best, avg_yield_ratio that of yield / best
-        yield, each in [0, 1] with Student's t interval, clustered by table.
+        avg_relative_score is the mean of effective / best effective of the picked
+        options, exact_match_accuracy that of picks among the best, avg_yield_ratio that
+        of yield / best yield, each in [0, 1] with Student's t interval,
+        clustered by table.
         """
         if not self._keys:
             raise InputError("RxnOptEvaluator", "expected datasets", "none")
@@ -111,7 +120,8 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
     def read(self, files: Files) -> Choices:
         """Read the picks of a file for the questions of its datasets.
 
-        Raises InputError for a file without answers, and where no id is one of the datasets.
+        Raises InputError for a file without answers, and where no id is one
+        of the datasets.
         """
         if not files.datasets:
             raise InputError(str(files.path), f"expected a dataset of {NAME}", "none")
@@ -122,7 +132,9 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         if keys.keys().isdisjoint(answers):
             expected = "expected predictions for this dataset"
             hint = "or --dataset, or a name that begins with its dataset's"
-            raise OtherQuestionsError(str(files.path), f"{expected} ({hint})", "other ids")
+            raise OtherQuestionsError(
+                str(files.path), f"{expected} ({hint})", "other ids"
+            )
         dataset_sha256 = join_checksums(sorted(dataset.sha256 for dataset in datasets))
         sums = {"dataset_sha256": dataset_sha256, "prediction_sha256": sha256}
         return Choices(datasets, keys, answers, sums, [*left_out.lines(), *notes])
@@ -142,7 +154,9 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
         return {
             **_summary(scores, keys),
             "unknown_ids": len(data.unknown),
-            "by_question_type": {kind: _summary(by_type[kind], keys) for kind in sorted(by_type)},
+            "by_question_type": {
+                kind: _summary(by_type[kind], keys) for kind in sorted(by_type)
+            },
             "by_target_key": _by_condition(scores, keys),
             "pairs": _compare_pairs(scores),
             "warnings": _warnings(scores, data.unknown),
@@ -157,14 +171,17 @@ class RxnOptEvaluator(Evaluator[Choices, list[ChoiceItem]]):
 
 
 def read_index(raw: Any, size: int) -> tuple[int | None, str]:
-    """Read (index or None, note) of an answer to a question of `size` options: an index, or a text
-    that states one.
+    """Read (index or None, note) of an answer to a question of `size` options: an
+    index, or a text that states one.
 
-    >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0, "Option 2", True, 3)]
+    >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0,
+        "Option 2", True, 3)]
     ((1, ''), [2, 2, 2, None, None])
     """
     is_number = isinstance(raw, numbers.Real) and not isinstance(raw, bool)
-    is_digits = isinstance(raw, str) and re.fullmatch(r"\s?[0-9]{1,9}\s?", raw, re.ASCII)
+    is_digits = isinstance(raw, str) and re.fullmatch(
+        r"\s?[0-9]{1,9}\s?", raw, re.ASCII
+    )
     if not (is_number or is_digits):
         return _read_text(raw, size)
     if not float(raw).is_integer() or not 0 <= int(raw) < size:
@@ -214,13 +231,15 @@ def _score_item(name: str, key: AnswerKey, answers: Mapping[str, object]) -> Cho
         return item
     item["outcome"] = "scored"
     item["read"] = index
-    item["score"], item["exact"], item["yield_ratio"] = (float(row[index]) for row in key.values)
+    item["score"], item["exact"], item["yield_ratio"] = (
+        float(row[index]) for row in key.values
+    )
     return item
 
 
 def _digest(items: Items, data: Choices) -> str:
-    """sha256 of questions, answers and outcomes; an answer counts whole, not as an item shows
-    it.
+    """sha256 of questions, answers and outcomes; an answer counts whole, not as an
+    item shows it.
     """
     digest = hashlib.sha256()
     for item in items:
@@ -248,8 +267,8 @@ def _warnings(items: Items, unknown: Sequence[str]) -> list[str]:
 
 
 def _summary(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, Any]:
-    """Compute means with errors that are clustered by table: the questions of a table share its
-    rows.
+    """Compute means with errors that are clustered by table: the questions of a table
+    share its rows.
     """
     answered = [item for item in items if item["outcome"] == "scored"]
     outcomes = Counter(item["outcome"] for item in items)
@@ -290,8 +309,12 @@ def _means(columns: Mapping[str, Sequence[float]]) -> dict[str, float | None]:
     return {name: mean(column) for name, column in columns.items()}
 
 
-def _by_condition(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, dict[str, object]]:
-    """Count the questions by the condition they ask about, with their mean and a blind guess's."""
+def _by_condition(
+    items: Items, keys: Mapping[str, AnswerKey]
+) -> dict[str, dict[str, object]]:
+    """Count the questions by the condition they ask about, with their mean and a
+    blind guess's.
+    """
     parts = group_by(items, lambda item: keys[item["id"]].condition)
     return {
         part: {
@@ -307,7 +330,9 @@ def _by_condition(items: Items, keys: Mapping[str, AnswerKey]) -> dict[str, dict
 
 
 def _find_sides(items: Iterable[ChoiceItem]) -> list[dict[str, ChoiceItem]]:
-    """Find the questions with references, and their controls, by what their ids have in common."""
+    """Find the questions with references, and their controls, by what their ids
+    have in common.
+    """
     sides: list[dict[str, ChoiceItem]] = [{}, {}]
     for item in items:
         for side, (end, suffix) in zip(sides, SIDES.items(), strict=True):
@@ -317,10 +342,11 @@ def _find_sides(items: Iterable[ChoiceItem]) -> list[dict[str, ChoiceItem]]:
 
 
 def _compare_pairs(items: Items) -> dict[str, Any]:
-    """Compare references with their controls, for all questions and both kinds apart; pairs share
-    an id.
+    """Compare references with their controls, for all questions and both kinds apart;
+    pairs share an id.
 
-    The difference is reference − control, with t interval and p-value, both clustered by table.
+    The difference is reference − control, with t interval and p-value, both
+    clustered by table.
     """
     compared = {"overall": _compare_sides(items)}
     for kind in BASE_TYPES:

@@ -1,11 +1,11 @@
 """Formats: which answers the rows of a file hold, run by run.
 
-Logs and batches are known by their keys. In other rows the user names what counts, or it is found
-(`shapes`).
+Logs and batches are known by their keys. In other rows the user names what counts, or
+it is found (`shapes`).
 
-A row of a log of inspect_ai is a sample: its answer is the model's last output, whole, unless a
-scorer of `forecasteval.inspect_tasks` read an index in it. A sample that failed is left out, unless
-it was scored all the same.
+A row of a log of inspect_ai is a sample: its answer is the model's last output, whole,
+unless a scorer of `forecasteval.inspect_tasks` read an index in it. A sample that
+failed is left out, unless it was scored all the same.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from .tables import INSPECT_LOG
 
 Row = JsonObject
 PREDICTION: Final = (
-    "forecasteval_prediction"  # in a score's metadata: the index that counts in place of the output
+    # In a score's metadata: the index that counts in place of the output
+    "forecasteval_prediction"
 )
 # in a sample's metadata: the id of its question, where several have the same id
 QUESTION_ID: Final = "forecasteval_id"
@@ -45,7 +46,8 @@ _ATTACHMENT: Final = "attachment://"
 _MAX_ATTEMPTS: Final = 10**6
 _EMPTY: Final = ("", "[]", "{}", "NaN", "Infinity", "-Infinity")
 _NO_BOX: Final = (
-    r"No \boxed{} content found in the final answer."  # MiroFlow's words where a model gave no box
+    # MiroFlow's words where a model gave no box
+    r"No \boxed{} content found in the final answer."
 )
 
 
@@ -55,8 +57,8 @@ _NO_BOX: Final = (
 class SourceAnswer(NamedTuple):
     """An answer as its file has it; `problem` says why it is left out.
 
-    `alias` is what its file calls the question where several questions of the dataset have its id:
-    only with its prompt does the answer then belong to one of them.
+    `alias` is what its file calls the question where several questions of the dataset
+    have its id: only with its prompt does the answer then belong to one of them.
     """
 
     id: Any
@@ -139,7 +141,9 @@ def epoch_of(sample: object) -> int:
 
 
 def clean_id(name: object, table: Loaded) -> str:
-    """Write an id as text. 7.0 of a CSV is 7, as a column of numbers with a gap holds floats."""
+    """Write an id as text. 7.0 of a CSV is 7, as a column of numbers with a
+    gap holds floats.
+    """
     text = id_text(name)
     if table.form == CSV:
         return re.sub(r"\A([0-9]+)\.0+\Z", r"\1", text)
@@ -147,15 +151,18 @@ def clean_id(name: object, table: Loaded) -> str:
 
 
 def _find_problem(answer: object) -> tuple[str, str]:
-    """Say (why a value is no answer, what it looks like). An answer is text, a number or a list of
-    such.
+    """Say (why a value is no answer, what it looks like). An answer is text, a number
+    or a list of such.
     """
     if as_text(answer).strip() in _EMPTY:
         return "without an answer", ""
     values = answer if isinstance(answer, list) else [answer]
     for value in values:
         if isinstance(value, Mapping):
-            return "an object, neither text nor a number", f" with {', '.join(map(str, value))}"
+            return (
+                "an object, neither text nor a number",
+                f" with {', '.join(map(str, value))}",
+            )
         is_scalar = isinstance(value, (str, int, float)) and not isinstance(value, bool)
         if not is_scalar:
             return "neither text nor a number", f": {as_text(value) or 'null'}"
@@ -207,7 +214,9 @@ def _read_output(row: Row) -> object:
 
 
 def _read_reply(row: Row) -> Iterator[SourceAnswer]:
-    """Read the choices of a reply of OpenAI's batches, each of which belongs to a run."""
+    """Read the choices of a reply of OpenAI's batches, each of which
+    belongs to a run.
+    """
     reply = row.get("response")
     problem = "failed" * bool(row.get("error") or is_failed(reply))
     for run, text in enumerate(reply_texts(reply), 1):
@@ -215,12 +224,12 @@ def _read_reply(row: Row) -> Iterator[SourceAnswer]:
 
 
 def _read_task(row: Row) -> Iterator[SourceAnswer]:
-    """Read the attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which belongs to
-    a run.
+    """Read the attempts of a row of MiroFlow's `benchmark_results.jsonl`, each of which
+    belongs to a run.
 
-    The answer of the row is that of one of its attempts, and which one can depend on the truth
-    (pass@k), so it counts only where no attempts are listed. A retry (`retry_id`) tries an attempt
-    again, and the last one counts.
+    The answer of the row is that of one of its attempts, and which one can depend on
+    the truth (pass@k), so it counts only where no attempts are listed. A retry
+    (`retry_id`) tries an attempt again, and the last one counts.
     """
     attempts = row.get("attempts")
     if not isinstance(attempts, list):
@@ -228,8 +237,12 @@ def _read_task(row: Row) -> Iterator[SourceAnswer]:
     attempts = [attempt for attempt in attempts if isinstance(attempt, Mapping)]
     if all(type(attempt.get("retry_id")) is int for attempt in attempts):
         attempts.sort(key=itemgetter("retry_id"))
-    numbers = [attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts]
-    are_numbers = all(type(number) is int and 0 <= number < _MAX_ATTEMPTS for number in numbers)
+    numbers = [
+        attempt.get("attempt_number", attempt.get("attempt_id")) for attempt in attempts
+    ]
+    are_numbers = all(
+        type(number) is int and 0 <= number < _MAX_ATTEMPTS for number in numbers
+    )
     if not are_numbers:
         numbers = [*range(1, len(attempts) + 1)]
     runs = dict(zip(numbers, attempts, strict=True)) or {1: row}
@@ -240,7 +253,9 @@ def _read_task(row: Row) -> Iterator[SourceAnswer]:
             problem = "no box in the reply"
         elif not answer and attempt.get("status") in ("failed", "run_failed"):
             problem = "failed"
-        yield SourceAnswer(row.get("task_id"), answer, row.get("task_question"), number, problem)
+        yield SourceAnswer(
+            row.get("task_id"), answer, row.get("task_question"), number, problem
+        )
 
 
 class Format(NamedTuple):
@@ -290,10 +305,11 @@ class Named(NamedTuple):
 def read_source(
     table: Loaded, named: Named | None = None, questions: Questions | None = None
 ) -> SourceFile:
-    """Read the runs of a table of any format, or of rows in which the user names what counts, or
-    which the ids of the questions show.
+    """Read the runs of a table of any format, or of rows in which the user names what
+    counts, or which the ids of the questions show.
 
-    Raises UnclearError if it is not clear what counts, InputError for a name that no row has.
+    Raises UnclearError if it is not clear what counts, InputError for a name
+    that no row has.
     """
     named = named or Named()
     if table.form == INSPECT_LOG and not named.answer:
@@ -304,7 +320,8 @@ def read_source(
 
     tables = [[*table], *list_tables(table)]
     if table.is_map and questions is None:
-        # Without a dataset the keys of one object may be ids, or be of any other program.
+        # Without a dataset the keys of one object may be ids, or be of any
+        # other program.
         tables = [rows for rows in tables if named.answer or not _is_map(rows)]
     shapes, problems = _find_shapes(table, tables, named, questions)
     if len(shapes) != 1 and (named.answer or questions):
@@ -316,15 +333,21 @@ def read_source(
     if len(shapes) > 1:
         raise UnclearError("several lists of objects hold answers")
     if not shapes:
-        keys = show_names([as_text(row.get("id")) for row in table if isinstance(row, Mapping)])
+        keys = show_names(
+            [as_text(row.get("id")) for row in table if isinstance(row, Mapping)]
+        )
         problems.append(UnclearError(f"one object of {keys}"))
-        # A list within an object may hold answers, where the object itself is no record.
+        # A list within an object may hold answers, where the object itself
+        # is no record.
         raise max(problems, key=_names_answers)
     return _read_rows(table, *shapes[0])
 
 
 def _find_shapes(
-    table: Loaded, tables: Iterable[Sequence[Any]], named: Named, questions: Questions | None
+    table: Loaded,
+    tables: Iterable[Sequence[Any]],
+    named: Named,
+    questions: Questions | None,
 ) -> tuple[list[tuple[Sequence[Any], Shape]], list[Exception]]:
     """Find the shapes of those tables that have one, and the problems of the others."""
     shapes = []
@@ -368,7 +391,9 @@ def _names_answers(problem: Exception) -> bool:
 def _find_shape(
     table: Loaded, rows: Sequence[Any], named: Named, questions: Questions | None
 ) -> Shape:
-    """Find what counts in rows; InputError for a path that the user names and no row has."""
+    """Find what counts in rows; InputError for a path that the user names
+    and no row has.
+    """
     objects = [row for row in rows if isinstance(row, Mapping)]
     names = [*dict.fromkeys(key for row in objects for key in row)]
     id_path, answer, run, system = (_parse(text, names) for text in named)
@@ -394,7 +419,9 @@ def _parse(text: str, names: Sequence[str]) -> paths.Path:
 
 
 def _is_once(table: Loaded, place: paths.Path, rows: Sequence[Any]) -> bool:
-    """Return whether a path has values, and the header of a CSV names its column once."""
+    """Return whether a path has values, and the header of a CSV names
+    its column once.
+    """
     if table.names.count(place[0]) > 1:
         return False
     return any(value_at(row, place) is not None for row in rows)
@@ -431,8 +458,8 @@ def _read_format(
     named: Named,
     questions: Questions | None,
 ) -> SourceFile:
-    """Read the rows of a known format. Ids that no question has are those that its rows have
-    elsewhere, which the user may name.
+    """Read the rows of a known format. Ids that no question has are those that its rows
+    have elsewhere, which the user may name.
     """
     source = _collect(name, table, read)
     answers = [answer for run in source.runs.values() for answer in run.answers]

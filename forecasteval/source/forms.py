@@ -1,7 +1,7 @@
 """Prediction files in other forms than the plain one, and of several runs or systems.
 
-A command that a message prints has been tried on the file before: with the same options, on the
-rows that were read.
+A command that a message prints has been tried on the file before: with the same
+options, on the rows that were read.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _ONE: Final = "expected one answer to a question"
 def load_form(
     path: Path, questions: Questions, any_form: bool, loaded: Loaded | None = None
 ) -> Loaded:
-    """Load the answers of a file in another form than the plain one as plain records; `loaded` are
-    its records, if it has any.
+    """Load the answers of a file in another form than the plain one as plain records;
+    `loaded` are its records, if it has any.
 
-    Raises UnknownFormError if there are none, and InputError with a command for several runs, for
-    what two parts may be, and, unless `any_form`, for all that is not plain.
+    Raises UnknownFormError if there are none, and InputError with a command for several
+    runs, for what two parts may be, and, unless `any_form`, for all that is not plain.
     """
     try:
         # Of a CSV that is none the content says what it is.
@@ -46,11 +46,15 @@ def load_form(
         if source.shape.answer and len(source.runs) == 1:
             require_distinct(table, source.shape, questions)
     except UnclearError as unclear:
-        raise UnknownFormError(str(path), _PLAIN, _explain(table, unclear, questions)) from None
+        raise UnknownFormError(
+            str(path), _PLAIN, _explain(table, unclear, questions)
+        ) from None
     except InputError as error:
         raise UnknownFormError(error.where, error.expected, error.got) from None
     if not _fits(source, questions):
-        raise UnknownFormError(str(path), "expected predictions for this dataset", "other ids")
+        raise UnknownFormError(
+            str(path), "expected predictions for this dataset", "other ids"
+        )
     if len(source.runs) > 1 or source.shape.is_guess or not any_form:
         what = _ONE if len(source.runs) > 1 else _PLAIN
         raise InputError(str(path), what, describe_source(table, source, questions))
@@ -70,8 +74,8 @@ def load_form(
 
 
 def require_one(loaded: Loaded, key: str, questions: Questions) -> None:
-    """Raise InputError if plain records, with their answers under `key`, are of several systems or
-    runs.
+    """Raise InputError if plain records, with their answers under `key`, are of several
+    systems or runs.
     """
     path = Path(loaded.path)
     plain = Shape(("id",), (key,))
@@ -111,7 +115,9 @@ def _explain(table: Loaded, unclear: UnclearError, questions: Questions) -> str:
 
 
 def _find_command(table: Loaded, shape: Shape, questions: Questions) -> str:
-    """Find the command that makes predictions of a file of this shape; "" if none does."""
+    """Find the command that makes predictions of a file of this shape;
+    "" if none does.
+    """
     path = Path(table.path)
     if is_spooled(path):
         return ""
@@ -133,7 +139,9 @@ def _find_command(table: Loaded, shape: Shape, questions: Questions) -> str:
 def _makes_answers(
     table: Loaded, named: Named, known: Questions | None, questions: Questions
 ) -> bool:
-    """Return whether a command with these options and this knowledge reads answers to questions."""
+    """Return whether a command with these options and this knowledge reads
+    answers to questions.
+    """
     some = replace(table, records=[*islice(table, _MAX_TRIED_ROWS)])
     try:
         source = read_source(some, named, known)

@@ -1,7 +1,8 @@
-"""Paths to values within a record: `doc.id`, `messages.-1.content`, `choices.0.message.content`.
+"""Paths to values within a record: `doc.id`, `messages.-1.content`,
+`choices.0.message.content`.
 
-A path is of keys, and of places of lists, which are counted from 0, or backwards from -1. The text
-of a column that has dots in its name is that column.
+A path is of keys, and of places of lists, which are counted from 0, or backwards from
+-1. The text of a column that has dots in its name is that column.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from typing import Any, Final, TypeGuard
 from forecasteval.common.records import Loaded, repeated_keys
 
 Path = tuple[str, ...]
-MODEL_ROLES: Final = ("assistant", "model", "ai", "bot", "gpt", "BOT", "ASSISTANT", "AI")
+MODEL_ROLES: Final = (
+    "assistant",
+    "model",
+    "ai",
+    "bot",
+    "gpt",
+    "BOT",
+    "ASSISTANT",
+    "AI",
+)
 _PARTS: Final = frozenset({"content", "parts"})
 _MAX_DEPTH: Final = 10  # of what is looked through
 _MAX_PLACES: Final = 20  # of a list
@@ -34,7 +44,9 @@ def format_path(path: Path) -> str:
 
 
 def value_at(value: object, path: Sequence[str]) -> Any:
-    """Find the value at a path, its parts joined; None if nothing or two values stand there."""
+    """Find the value at a path, its parts joined; None if nothing or two
+    values stand there.
+    """
     for key in path:
         if isinstance(value, list):
             value = _item_at(value, key)
@@ -53,10 +65,11 @@ def _item_at(values: list[Any], place: str) -> Any:
 
 
 def join_parts(value: object, within: Sequence[str] = ()) -> object:
-    """Return the joined text of a message in parts, `[{"type": "text", "text": …}, …]`, without its
-    thoughts; any other value as it is.
+    """Return the joined text of a message in parts, `[{"type": "text", "text": …}, …]`,
+    without its thoughts; any other value as it is.
 
-    within: the key of the value. Of two objects with a text that are called something else than the
+    within: the key of the value. Of two objects with a text that are called
+        something else than the
     parts of a message, each may be an answer.
     """
     if not _is_list_of_objects(value):
@@ -76,7 +89,8 @@ def _is_list_of_objects(value: object) -> TypeGuard[list[Mapping[str, Any]]]:
 
 
 def list_leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
-    """List the texts, numbers and lists of such that stand in a record, with their paths.
+    """List the texts, numbers and lists of such that stand in a record,
+    with their paths.
 
     Of a chat these are its first message, and its last if a model wrote it.
     """
@@ -88,7 +102,9 @@ def list_leaves(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]
             yield from list_leaves(inner, (*path, str(key)))
     elif _is_chat(value):
         yield from _list_messages(value, path)
-    elif isinstance(value, list) and any(isinstance(item, (Mapping, list)) for item in value):
+    elif isinstance(value, list) and any(
+        isinstance(item, (Mapping, list)) for item in value
+    ):
         for place, item in enumerate(value[:_MAX_PLACES]):
             yield from list_leaves(item, (*path, str(place)))
     else:
@@ -106,7 +122,9 @@ def _read_role(message: Mapping[str, Any]) -> object:
 
 
 def _list_messages(messages: Any, path: Path) -> Iterator[tuple[Path, object]]:
-    """List the first message, the first one that a model did not write, and the last of a model."""
+    """List the first message, the first one that a model did not write, and the
+    last of a model.
+    """
     is_reply = [_read_role(message) in MODEL_ROLES for message in messages]
     places = {0}
     if False in is_reply:
@@ -120,8 +138,8 @@ def _list_messages(messages: Any, path: Path) -> Iterator[tuple[Path, object]]:
 
 
 def list_tables(table: Loaded) -> list[list[Any]]:
-    """List the rows that a file may have beside its records: lists of objects within its one
-    object, the rows of its columns, and {id: value} within it.
+    """List the rows that a file may have beside its records: lists of objects within
+    its one object, the rows of its columns, and {id: value} within it.
 
     So pandas and Hugging Face write columns: `{"id": ["q1", …], "answer": […]}`,
     `{"id": {"0": "q1", …}, …}` and `{"columns": ["id", …], "data": [["q1", …], …]}`.
@@ -146,10 +164,11 @@ def _list_pairs(value: object) -> list[dict[str, Any]]:
 
 
 def join_systems(table: Loaded, ids: Set[str] | None) -> list[list[Any]]:
-    """List the rows of what one object, or one within it, holds by name, each with its name.
+    """List the rows of what one object, or one within it, holds by name, each
+    with its name.
 
-    So scripts write several systems: `{"gpt": {"q1": "Yes", …}, "claude": {…}}`. Of {id: answer}
-    the ids may be known: then an object without any of them is none.
+    So scripts write several systems: `{"gpt": {"q1": "Yes", …}, "claude": {…}}`. Of
+    {id: answer} the ids may be known: then an object without any of them is none.
     """
     if not table.is_map:
         return []

@@ -1,4 +1,6 @@
-"""What a reader of answers knows of the questions: their ids and prompts, and no truth."""
+"""What a reader of answers knows of the questions: their ids and
+prompts, and no truth.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +24,18 @@ class UnknownFormError(InputError):
 
 
 class Questions:
-    """The ids of questions, and their prompts where each has its own; `path` is their file."""
+    """The ids of questions, and their prompts where each has its own; `path`
+    is their file.
+    """
 
     def __init__(self, records: Iterable[object], path: Path | None = None) -> None:
         self.path = path
         self._records = records
 
     def has(self, name: str) -> bool:
-        """Return whether a question has an id. The first prediction is mostly for one of the first
-        questions, and to count the ids of all takes a twentieth of reading a large file.
+        """Return whether a question has an id. The first prediction is mostly for one
+        of the first questions, and to count the ids of all takes a twentieth of
+        reading a large file.
         """
         are_counted = "ids" in vars(self)
         if not are_counted and name in map(_read_id, islice(self._records, _FIRST)):
@@ -70,8 +75,8 @@ def _read_id(record: object) -> str | None:
 
 
 def id_text(name: object) -> str:
-    """Write an id as text, "" if it is none. 7.0 is 7, as a column of numbers with a gap holds
-    floats.
+    """Write an id as text, "" if it is none. 7.0 is 7, as a column of numbers with a
+    gap holds floats.
     """
     if isinstance(name, str):
         return name

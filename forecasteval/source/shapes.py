@@ -1,8 +1,10 @@
-"""Which part of a record is the id of its question, which the answer, which a run or a system.
+"""Which part of a record is the id of its question, which the answer, which a
+run or a system.
 
-The id is what the ids of the questions say it is. The answer is what is called so, and belongs
-neither to the question nor to the metadata of the reply; where two parts may be it, none is. No
-truth is looked at: a reader that did would let outcomes choose the answer.
+The id is what the ids of the questions say it is. The answer is what is called so, and
+belongs neither to the question nor to the metadata of the reply; where two parts may be
+it, none is. No truth is looked at: a reader that did would let outcomes
+choose the answer.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ _MAX_PAIRED: Final = 8  # of these columns, that may do so two by two
 _MAX_LABELS: Final = 20  # columns that may tell runs and systems apart
 _MAX_KEY: Final = 100  # characters of a key that say what it is
 _MAX_SHOWN: Final = 8  # paths in a message
-_RIVAL: Final = 0.8  # share of the ids at which a second column of ids makes both doubtful
+# Share of the ids at which a second column of ids makes both doubtful
+_RIVAL: Final = 0.8
 
 # What the last part of a path to an answer is called.
 _REPLY: Final = re.compile(
@@ -34,9 +37,11 @@ _REPLY: Final = re.compile(
     r"|filtered_resps|picks?|choice|sampled|.*(?:回答|回复|预测|输出)"
 )
 # What it may be called within something else: `message.content`.
-_PART_OF_REPLY: Final = re.compile(r"content|text|message|parts|turns|value|generated_text")
-# Parts within which nothing is an answer: those of the question, of its truth, and of how it was
-# answered. A list of words, as every such rule is; so a guess is never read.
+_PART_OF_REPLY: Final = re.compile(
+    r"content|text|message|parts|turns|value|generated_text"
+)
+# Parts within which nothing is an answer: those of the question, of its truth, and of
+# how it was answered. A list of words, as every such rule is; so a guess is never read.
 _NO_REPLY: Final = re.compile(
     r"docs?|vars|inputs?|prompts?|.*prompt|.*questions?|task|requests?|metadata|meta|arguments"
     r"|.*(?:target|gold|truth|label|expected|references?|correct)(?:_.*)?|tests?|test_cases?"
@@ -52,12 +57,30 @@ _QUESTION_KEYS: Final = {"level", "end_time", "options", "question", "std", "sig
 _TOP_ANSWERS: Final = tuple((key,) for key in ANSWER_KEYS)
 
 _RUNS: Final = (
-    *("run", "epoch", "seed", "attempt", "repeat", "repetition", "replicate", "rep", "trial"),
+    *(
+        "run",
+        "epoch",
+        "seed",
+        "attempt",
+        "repeat",
+        "repetition",
+        "replicate",
+        "rep",
+        "trial",
+    ),
     *("iteration", "sample", "n", "filter", "pass"),
 )
 _SYSTEMS: Final = (
     *("model", "system", "agent", "method", "provider", "generator", "engine", "llm"),
-    *("forecaster", "competitor", "team", "candidate", "deployment", "variant", "experiment"),
+    *(
+        "forecaster",
+        "competitor",
+        "team",
+        "candidate",
+        "deployment",
+        "variant",
+        "experiment",
+    ),
 )
 _ENDS_OF_LABELS: Final = re.compile(r"(?:_(?:id|idx|index|number|name|no|num|label))+$")
 
@@ -95,7 +118,9 @@ class Shape(NamedTuple):
             by = "equal prompts in "
         parts = [f"ids: {by}{format_path(self.id)}"]
         named = {"answers": self.answer, "runs": self.run, "systems": self.system}
-        parts += [f"{what}: {format_path(path)}" for what, path in named.items() if path]
+        parts += [
+            f"{what}: {format_path(path)}" for what, path in named.items() if path
+        ]
         return "; ".join(parts)
 
 
@@ -106,7 +131,10 @@ class UnclearError(Exception):
     """
 
     def __init__(
-        self, problem: str, shown: Mapping[Path, object] | None = None, shapes: Sequence[Shape] = ()
+        self,
+        problem: str,
+        shown: Mapping[Path, object] | None = None,
+        shapes: Sequence[Shape] = (),
     ) -> None:
         self.shapes = tuple(shapes)
         text = problem
@@ -117,13 +145,19 @@ class UnclearError(Exception):
         super().__init__(text)
 
 
-Columns = dict[Path, list[object]]  # by path its values, in the order of the rows of a sample
+# By path its values, in the order of the rows of a sample
+Columns = dict[Path, list[object]]
 
 
 def find_shape(
-    rows: Sequence[Any], questions: Questions | None, id_path: Path = (), answer: Path = ()
+    rows: Sequence[Any],
+    questions: Questions | None,
+    id_path: Path = (),
+    answer: Path = (),
 ) -> Shape:
-    """Find the shape of rows, of which the user may have named parts, or raise UnclearError."""
+    """Find the shape of rows, of which the user may have named parts, or
+    raise UnclearError.
+    """
     columns = find_columns(rows)
     ids: Mapping[str, str] = {}
     if not id_path:
@@ -162,7 +196,9 @@ def _is_single(value: object) -> bool:
 # --- Ids ---
 
 
-def find_id(columns: Columns, questions: Questions | None) -> tuple[Path, Mapping[str, str]]:
+def find_id(
+    columns: Columns, questions: Questions | None
+) -> tuple[Path, Mapping[str, str]]:
     """Find the path of the ids, or else of the prompts, with the ids of these.
 
     Raises UnclearError if there is neither, or two that differ.
@@ -192,7 +228,9 @@ def _find_known(columns: Columns, names: Iterable[str]) -> Path:
     if not matches:
         return ()
     # Of equal ones `id`, else the outermost.
-    best = max(matches, key=lambda path: (len(matches[path]), path == ("id",), -len(path)))
+    best = max(
+        matches, key=lambda path: (len(matches[path]), path == ("id",), -len(path))
+    )
     if best == ("id",):
         return best  # row numbers may happen to be ids, too
     for path, known_ids in matches.items():
@@ -213,7 +251,9 @@ def _first_values(columns: Columns) -> dict[Path, object]:
 
 
 def _find_answer(columns: Columns, shape: Shape) -> Shape:
-    """Find the answer to the ids of a shape; UnclearError if there is none, or several differ."""
+    """Find the answer to the ids of a shape; UnclearError if there is none, or
+    several differ.
+    """
     candidates = {}
     for path, values in columns.items():
         may_be_reply = path != shape.id and _may_be_reply(columns, path)
@@ -223,7 +263,9 @@ def _find_answer(columns: Columns, shape: Shape) -> Shape:
     if named:
         return _choose_answer(candidates, named, shape, columns)
     # Where nothing is called so, the only text that varies may be it.
-    texts = [path for path, values in candidates.items() if _is_text_that_varies(values)]
+    texts = [
+        path for path, values in candidates.items() if _is_text_that_varies(values)
+    ]
     if texts:
         return _choose_answer(candidates, texts, shape, columns)._replace(is_guess=True)
     raise UnclearError("no part that may be the answer", _first_values(columns))
@@ -244,8 +286,12 @@ def _choose_answer(
     # A command must not name the truth where it can name something else.
     choice = [*paths]
     if may_be_truth:
-        others = [path for path, values in candidates.items() if _is_text_that_varies(values)]
-        choice = sorted({*paths, *others}, key=lambda path: (path in may_be_truth, path))
+        others = [
+            path for path, values in candidates.items() if _is_text_that_varies(values)
+        ]
+        choice = sorted(
+            {*paths, *others}, key=lambda path: (path in may_be_truth, path)
+        )
     shapes = [shape._replace(answer=path) for path in choice]
     shown = {path: candidates[path][0] for path in choice}
     path = paths[0]
@@ -289,7 +335,9 @@ def _may_be_reply(columns: Columns, path: Path) -> bool:
 
 
 def _is_asked(columns: Columns, path: Path) -> bool:
-    """Return whether a path is within a message that somebody else than a model wrote."""
+    """Return whether a path is within a message that somebody else than
+    a model wrote.
+    """
     for end in range(len(path)):
         for key in ("role", "from"):
             roles = columns.get((*path[:end], key), ())
@@ -312,10 +360,11 @@ def is_called_reply(path: Path) -> bool:
 
 
 def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -> Shape:
-    """Find the columns that tell the answers to a question apart: a run, a system, or both.
+    """Find the columns that tell the answers to a question apart: a run, a
+    system, or both.
 
-    A table is looked at if most of its ids come several times. Raises UnclearError if columns of
-    other names may tell them apart.
+    A table is looked at if most of its ids come several times. Raises UnclearError if
+    columns of other names may tell them apart.
     """
     repeated = _cut_rows(_list_repeated(rows, shape, questions))
     if not repeated:
@@ -353,7 +402,9 @@ def find_split(rows: Iterable[Any], shape: Shape, questions: Questions | None) -
 
 
 def _cut_rows(groups: Sequence[list[Any]]) -> list[list[Any]]:
-    """Return the first groups, of so many rows that each of many columns can be looked at."""
+    """Return the first groups, of so many rows that each of many columns
+    can be looked at.
+    """
     chosen_groups: list[list[Any]] = []
     count = 0
     for group in groups:
@@ -364,7 +415,9 @@ def _cut_rows(groups: Sequence[list[Any]]) -> list[list[Any]]:
     return chosen_groups
 
 
-def require_distinct(rows: Iterable[Any], shape: Shape, questions: Questions | None) -> None:
+def require_distinct(
+    rows: Iterable[Any], shape: Shape, questions: Questions | None
+) -> None:
     """Raise UnclearError if most questions have several answers that differ."""
     repeated = _list_repeated(rows, shape, questions)
     differing = []
@@ -373,7 +426,9 @@ def require_distinct(rows: Iterable[Any], shape: Shape, questions: Questions | N
         if len(answers) > 1:
             differing.append(group)
     if 2 * len(differing) > len(repeated):
-        raise UnclearError("several answers to most questions, which no column tells apart")
+        raise UnclearError(
+            "several answers to most questions, which no column tells apart"
+        )
 
 
 def _list_repeated(
@@ -395,7 +450,9 @@ def _list_repeated(
 
 
 def _list_labels(groups: Sequence[Sequence[Any]], shape: Shape) -> list[Path]:
-    """List the columns with several values, but no more of them than a question has rows."""
+    """List the columns with several values, but no more of them than a
+    question has rows.
+    """
     paths: set[Path] = set()
     for row in groups[0][:_SAMPLE]:
         leaves = islice(list_leaves(row), _MAX_PARTS)
@@ -444,5 +501,7 @@ def _is_called(path: Path, names: Sequence[str]) -> bool:
 
 
 def has_two_values(row: object, *paths: Path) -> bool:
-    """Return whether a row gives the first key of a path twice with different values."""
+    """Return whether a row gives the first key of a path twice with
+    different values.
+    """
     return any(path[0] in repeated_keys(row) for path in paths if path)

@@ -1,4 +1,6 @@
-"""Files of rows with named columns: CSV, JSON, JSONL, Parquet, and logs of inspect_ai."""
+"""Files of rows with named columns: CSV, JSON, JSONL, Parquet, and logs
+of inspect_ai.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ INSPECT_LOG: Final = "inspect_ai log"
 
 MAX_ROWS: Final = 1_000_000  # 44 KB of Parquet can hold nine million, which take 2.6 GB
 _LOG_KEYS: Final = frozenset({"version", "eval", "status"})
-_UNUSED: Final = {"messages", "events", "events_data", "store", "timelines"}  # nine tenths of a log
+# Nine tenths of a log
+_UNUSED: Final = {"messages", "events", "events_data", "store", "timelines"}
 _ZIP: Final = b"PK\x03\x04"
 _PARQUET: Final = b"PAR1"
 _BOOKS: Final = (_ZIP, b"\xd0\xcf\x11\xe0")
@@ -30,17 +33,20 @@ _BLANKS: Final = b"\xff\xfe\0 \t\r\n"  # what may stand before JSON, also in UTF
 
 
 def read_table(path: Path, any_form: bool = True, strict: bool = True) -> Loaded:
-    """Read a file of rows: a mapping by column each, or a BadRecord that keeps its place.
+    """Read a file of rows: a mapping by column each, or a BadRecord that
+    keeps its place.
 
-    What the file contains decides how it is read, not its name. `loaded.form` says what it is,
-    `loaded.names` are its columns in the order in which they come, `loaded.place(number)` is where
-    the row with this number (from 1) stands, `loaded.warnings` are notes for the user.
+    What the file contains decides how it is read, not its name. `loaded.form` says what
+    it is, `loaded.names` are its columns in the order in which they come,
+    `loaded.place(number)` is where the row with this number (from 1) stands,
+    `loaded.warnings` are notes for the user.
 
-    A cell that lacks is None in a CSV, and no key in JSON. A row of a CSV with too many cells is a
-    BadRecord with its `cells`. A column that is named twice makes rows whose `repeated_keys` have
-    it where the two differ.
+    A cell that lacks is None in a CSV, and no key in JSON. A row of a CSV with too many
+    cells is a BadRecord with its `cells`. A column that is named twice makes rows whose
+    `repeated_keys` have it where the two differ.
 
-    any_form: the file may be packed, in any encoding, Parquet or a log; a nightly run does not.
+    any_form: the file may be packed, in any encoding, Parquet or a log; a
+        nightly run does not.
     strict: a CSV with misplaced quotes is an error.
 
     >>> import tempfile
@@ -56,7 +62,9 @@ def read_table(path: Path, any_form: bool = True, strict: bool = True) -> Loaded
     begin = _read_beginning(path, any_form)
     is_book = begin.startswith(_BOOKS) and path.suffix.lower() in _BOOK_SUFFIXES
     if is_book:
-        raise InputError(str(path), "expected a table in text", "a spreadsheet; save it as CSV")
+        raise InputError(
+            str(path), "expected a table in text", "a spreadsheet; save it as CSV"
+        )
     if any_form and begin.startswith(_PARQUET):
         return _read_parquet(path)
     if any_form and begin.startswith(_ZIP) and _is_eval(path):
@@ -115,7 +123,9 @@ def _read_parquet(path: Path) -> Loaded:
 
 
 def _as_text(value: object) -> str:
-    """Write what JSON does not have as text: bytes (UTF-8, or ValueError), dates, decimals."""
+    """Write what JSON does not have as text: bytes (UTF-8, or ValueError),
+    dates, decimals.
+    """
     if isinstance(value, bytes):
         return value.decode()
     return str(value)
@@ -125,8 +135,11 @@ def _as_text(value: object) -> str:
 
 
 def _is_eval(path: Path) -> bool:
-    """Return whether a zip is a log, which has a header, or the start of one that goes on."""
-    import zipfile  # here: it takes a hundredth of a command's start, and is for logs only
+    """Return whether a zip is a log, which has a header, or the start of
+    one that goes on.
+    """
+    # Here: it takes a hundredth of a command's start, and is for logs only
+    import zipfile
 
     try:
         with zipfile.ZipFile(path) as file:
@@ -138,15 +151,20 @@ def _is_eval(path: Path) -> bool:
 
 def _read_eval(path: Path) -> Any:
     """Read a log of `.eval`, as inspect_ai itself does."""
-    with extra_package("inspect-ai", str(path), "write it as JSON (inspect log convert --to json)"):
+    with extra_package(
+        "inspect-ai", str(path), "write it as JSON (inspect log convert --to json)"
+    ):
         from inspect_ai import log
     try:
-        # What stands in a file is a stranger's, and what inspect_ai raises for it is of any type.
+        # What stands in a file is a stranger's, and what inspect_ai raises for it is
+        # of any type.
         whole = log.read_eval_log(path, format="eval", exclude_fields=_UNUSED)
         excluded = {"samples": {"__all__": _UNUSED}}
         return whole.model_dump(mode="json", exclude=excluded, warnings=False)
     except Exception as error:
-        raise InputError(str(path), f"inspect_ai cannot read it: {printable(error, 120)}") from None
+        raise InputError(
+            str(path), f"inspect_ai cannot read it: {printable(error, 120)}"
+        ) from None
 
 
 def _read_samples(path: Path, log: Any) -> Loaded:
@@ -158,6 +176,10 @@ def _read_samples(path: Path, log: Any) -> Loaded:
     model = value_at(log, ["eval", "model"])
     notes = [f"{printable(task, 60)} of {printable(model, 60)}"]
     if log["status"] != "success":
-        notes.append(f"the evaluation did not finish: status {printable(log['status'], 40)}")
+        notes.append(
+            f"the evaluation did not finish: status {printable(log['status'], 40)}"
+        )
     sha256 = hashlib.sha256(read_file(path)).hexdigest()
-    return Loaded(path, samples, sha256, warnings=notes, form=INSPECT_LOG, unit="sample")
+    return Loaded(
+        path, samples, sha256, warnings=notes, form=INSPECT_LOG, unit="sample"
+    )

@@ -1,13 +1,15 @@
 r"""How many of 300 adjudicated answers each reader gets right, too high and unread.
 
     python research/reading/compare.py                 the table of research/README.md
-    python research/reading/compare.py --missed        and the answers that this project misses
+    python research/reading/compare.py --missed        and the answers that this
+    project misses
 
-`answers.json` beside this file is a prediction file, which `python eval.py -f` takes. It has two
-more keys: what the answer `means` to a person (null: nothing, or two things), and the `score` that
-this deserves. Both were written before any reader saw an answer; what this project missed then was
-mended where the rules allow it (first 278 of 300). A reader of one's own is one more function from
-an answer to text, a number, or None; what it finds is compared without regard to case.
+`answers.json` beside this file is a prediction file, which `python eval.py -f` takes.
+It has two more keys: what the answer `means` to a person (null: nothing, or two
+things), and the `score` that this deserves. Both were written before any reader saw an
+answer; what this project missed then was mended where the rules allow it (first 278 of
+300). A reader of one's own is one more function from an answer to text, a number, or
+None; what it finds is compared without regard to case.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def last_box(answer: str) -> str | None:
 
 
 def whole_box(answer: str) -> str | None:
-    r"""The rule of the task's own description: the answer is `\boxed{…}` and nothing else."""
+    r"""The rule of the task's own description: the answer is `\boxed{…}`
+    and nothing else.
+    """
     box = re.fullmatch(r"\\boxed\{([^{}]*)\}", answer.strip())
     return box[1] if box else None
 
@@ -82,7 +86,9 @@ def judge(row: Row, score: float, is_read: bool) -> str:
     """Say how a reading compares with what the answer deserves."""
     if score > row["score"] + 1e-3:
         return "too high"
-    if math.isclose(score, row["score"], abs_tol=1e-3) and (is_read or row["means"] is None):
+    if math.isclose(score, row["score"], abs_tol=1e-3) and (
+        is_read or row["means"] is None
+    ):
         return "right"
     return "wrong" if is_read else "unread"
 
@@ -124,9 +130,13 @@ def main() -> None:
     for name, verdicts in results.items():
         numbers = name.startswith("math-verify")
         asked = [row["kind"] == "number" or not numbers for row in rows]
-        counts = Counter(v for v, counted in zip(verdicts, asked, strict=True) if counted)
+        counts = Counter(
+            v for v, counted in zip(verdicts, asked, strict=True) if counted
+        )
         right = Counter(
-            row["kind"] for row, verdict in zip(rows, verdicts, strict=True) if verdict == "right"
+            row["kind"]
+            for row, verdict in zip(rows, verdicts, strict=True)
+            if verdict == "right"
         )
         cells = [
             f"{right[kind]} of {sum(row['kind'] == kind for row in rows)}"
@@ -139,7 +149,9 @@ def main() -> None:
     if "--missed" in sys.argv:
         for row, verdict in zip(rows, ours, strict=True):
             if verdict != "right":
-                print(f"{row['id']}: {verdict}: {row['answer']!r} means {row['means']!r}")
+                print(
+                    f"{row['id']}: {verdict}: {row['answer']!r} means {row['means']!r}"
+                )
 
 
 if __name__ == "__main__":

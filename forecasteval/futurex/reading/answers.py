@@ -1,11 +1,11 @@
-"""The part of a raw answer (text, number or list) that counts: its last box, or else the last
-statement that says which answer is given, or all of it.
+"""The part of a raw answer (text, number or list) that counts: its last box, or else
+the last statement that says which answer is given, or all of it.
 
-A statement is the value of a mapping at the end (`{"answer": "B"}`), a tag (`<answer>B</answer>`),
-or what stands behind a lead-in that begins a line or a sentence near the end (`Final answer: B`,
-`答案是B`, a heading). Its value stands at its beginning; what stands behind takes nothing back.
-What the prompt says itself is no answer. Rules have the numbers of docs/scoring.md, *How an answer
-is read*.
+A statement is the value of a mapping at the end (`{"answer": "B"}`), a tag
+(`<answer>B</answer>`), or what stands behind a lead-in that begins a line or a sentence
+near the end (`Final answer: B`, `答案是B`, a heading). Its value stands at its
+beginning; what stands behind takes nothing back. What the prompt says itself is no
+answer. Rules have the numbers of docs/scoring.md, *How an answer is read*.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ _ONE_BOX: Final = lazy(
     r"(?s)(?:[^{}\t]*\n(?<![:：]\n)(?<![:：]\n\n))?"
     r"[*$ ]*\\boxed\{([^{}]*|\\text\{[^{}]*\})\}[$*.\s]*"
 )
-SENTENCE_END: Final = lazy(r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])")
+SENTENCE_END: Final = lazy(
+    r"(?:(?<=[a-z]{3})|(?<=[)\]\"]))[.!?]\s+(?=[A-Z\"])|。(?=\s?[^\s,、;])"
+)
 # Behind a list, not behind `St.`
 LIST_END: Final = lazy(
     r"(?:(?<=[a-z]{2})(?<!\b[A-Z][a-z])|(?<=[)\]\"]))\.\s+(?=[A-Z][a-z]*(?::|\s[a-z]))"
@@ -67,7 +69,9 @@ _MIN_BEHIND: Final = 4  # those behind it: `}更正否`
 _FILLED: Final = lazy(r"\w")
 _LISTED: Final = lazy(r"\W{0,4}[A-Za-z0-9]{1,2}[.):]\s")
 _ANNOUNCES: Final = table_of("announces")
-_SENTENCE: Final = lazy(r".*[.!。！*][\s\"”’)*_`]*|\s*(?:[-•*+]\s|[0-9]+[.)]|[-*_=]{3,}).*")
+_SENTENCE: Final = lazy(
+    r".*[.!。！*][\s\"”’)*_`]*|\s*(?:[-•*+]\s|[0-9]+[.)]|[-*_=]{3,}).*"
+)
 _CLAUSE: Final = lazy(r"[.!?;。！？；]\s")
 _MAX_CLAUSE: Final = 80
 _MAX_QUOTED: Final = 40
@@ -77,9 +81,10 @@ _MAX_QUOTED: Final = 40
 class Answer:
     """The part of an answer that counts: `text`, its `elements` if it is a list.
 
-    `boxed` is False without a box; then the text is `stated` to be the answer, or all of it. A
-    `problem` says why there is no text. `before` is the statement in front of this one, which it
-    `corrects` or not; `outside` the whole text around it, and its prompt.
+    `boxed` is False without a box; then the text is `stated` to be the answer, or all
+    of it. A `problem` says why there is no text. `before` is the statement in front of
+    this one, which it `corrects` or not; `outside` the whole text around it,
+    and its prompt.
     """
 
     text: str
@@ -112,7 +117,9 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """Return the cleaned text up to a remark, of a statement only its first sentence."""
+        """Return the cleaned text up to a remark, of a statement only its
+        first sentence.
+        """
         text = self.cleaned
         if self.is_bare or "\n" in text:
             return text
@@ -125,8 +132,8 @@ class Answer:
         return text
 
     def find_in(self, raw: str) -> tuple[int, int] | None:
-        """Find where in the raw answer the text stands: from its first to its last line, in a box
-        if there is one. None if nothing says that it is an answer.
+        """Find where in the raw answer the text stands: from its first to its last
+        line, in a box if there is one. None if nothing says that it is an answer.
         """
         if self.is_bare or not self.text:
             return None
@@ -138,11 +145,11 @@ class Answer:
 
 
 def parse_answer(raw: object, prompt: str = "", boxed: bool = False) -> Answer | None:
-    """Parse the span that counts of a raw answer (text, number or list); None if the answer is
-    missing.
+    """Parse the span that counts of a raw answer (text, number or list); None if the
+    answer is missing.
 
-    What stands in the `prompt` itself is none. With `boxed` it counts as boxed whatever it looks
-    like.
+    What stands in the `prompt` itself is none. With `boxed` it counts as boxed whatever
+    it looks like.
     """
     if raw is None:
         return None
@@ -187,8 +194,8 @@ def _hold_problem(problem: Unparsed) -> Answer:
 
 
 def _drop_frame(raw: str) -> str:
-    """Return a raw text without what programs of models put around it: thoughts, ends of answers, a
-    code fence.
+    """Return a raw text without what programs of models put around it: thoughts, ends
+    of answers, a code fence.
     """
     raw = drop_invisible(raw)
     if "<" in raw:
@@ -199,7 +206,9 @@ def _drop_frame(raw: str) -> str:
 
 
 def _parse_box(raw: str, text: str, prompt: str) -> Answer | None:
-    """Parse an answer with a box: what stands around it counts where the box says nothing."""
+    """Parse an answer with a box: what stands around it counts where the
+    box says nothing.
+    """
     if not text:
         return find_statement(raw, prompt)
     if is_placeholder(text):
@@ -220,7 +229,11 @@ def _correct(answer: Answer, raw: str, prompt: str) -> Answer | None:
     last_line = answer.text.rpartition("\n")[2]
     at = raw.find(last_line, box)
     behind = raw[at + len(last_line) :]
-    if at < 0 or len(behind) < _MIN_BEHIND or not (correction := find_correction(behind)):
+    if (
+        at < 0
+        or len(behind) < _MIN_BEHIND
+        or not (correction := find_correction(behind))
+    ):
         return answer
     return find_statement(correction, prompt, answer)
 
@@ -245,7 +258,9 @@ def _parse_prose(raw: str, text: str, prompt: str) -> Answer | None:
     return answer
 
 
-def find_statement(text: str, prompt: str = "", before: Answer | None = None) -> Answer | None:
+def find_statement(
+    text: str, prompt: str = "", before: Answer | None = None
+) -> Answer | None:
     """Find the last statement of a text without a box, with those `before` it (rule 2).
 
     >>> find_statement("Both are even.\\n\\n**Final answer:** B").text
@@ -299,7 +314,9 @@ NO_TEXT: Final = Unparsed("no text")
 TWO_BOXES: Final = Unparsed("boxes that name two answers", "contradiction")
 THOUGHTS_ALONE: Final = Unparsed("thoughts without an answer", "prose")
 ECHO: Final = Unparsed("no box, and words of the prompt", "prose", is_silent=True)
-_KINDS: Final = {word: kind for kind in ("errors", "lacks", "refusals") for word in words(kind)}
+_KINDS: Final = {
+    word: kind for kind in ("errors", "lacks", "refusals") for word in words(kind)
+}
 _STATUSES: Final = WordTable(*_KINDS)
 # In this case: `I Can't Help It` is a song.
 _DECLINES: Final = tuple(words("declines"))
@@ -311,12 +328,23 @@ _ENDS: Final = lazy(r"\s?(?:\Z|[-–—(:;,.!?\n])")
 # The first two letters of all of these, and of what `_CANNOT` finds
 _HEADS: Final = frozenset(
     head[:2].lower()
-    for head in (*_KINDS, *_DECLINES, *PLACEHOLDERS, "can", "could", "unable", "do", "I")
+    for head in (
+        *_KINDS,
+        *_DECLINES,
+        *PLACEHOLDERS,
+        "can",
+        "could",
+        "unable",
+        "do",
+        "I",
+    )
 )
 
 
 def may_be_status(text: str) -> bool:
-    """Return whether a text begins like a status, by its first two letters: this is fast."""
+    """Return whether a text begins like a status, by its first two
+    letters: this is fast.
+    """
     head = text[:2].lower()
     if head.isalnum():
         return head in _HEADS
@@ -324,11 +352,12 @@ def may_be_status(text: str) -> bool:
 
 
 def find_status(text: str) -> tuple[str, str]:
-    """Find what kind of status a cleaned text is, if it answers no question (rule 3). The kind is
-    "refusal", "error of a program", "placeholder" or ""; the words of a refusal that may be a name
-    come second.
+    """Find what kind of status a cleaned text is, if it answers no question (rule 3).
+    The kind is "refusal", "error of a program", "placeholder" or ""; the words of a
+    refusal that may be a name come second.
 
-    >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"), find_status("B")
+    >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"),
+        find_status("B")
     (('refusal', ''), ('refusal', 'N/A'), ('', ''))
     """
     if not may_be_status(text):  # most
@@ -361,8 +390,9 @@ def is_echo(raw: str, prompt: str) -> bool:
 
 
 def _is_last(above: str, line: str) -> bool:
-    """Return whether a last line stands below a sentence, a bullet or a rule, not below a heading
-    (`Last close`, `They say:`, `Let me see.`) or in a list of options, which breaks off.
+    """Return whether a last line stands below a sentence, a bullet or a rule, not below
+    a heading (`Last close`, `They say:`, `Let me see.`) or in a list of options,
+    which breaks off.
     """
     if _LISTED.match(line) and _LISTED.match(above):
         return False
@@ -374,9 +404,9 @@ def _is_last(above: str, line: str) -> bool:
 
 
 class TruthOf(Generic[Read]):
-    """A ground truth: it reads answers as its kind has them (picks, names, a number) and scores
-    what it read. `kind`: what a question of level 3 or 4 asks for. `is_plain`: what it reads is
-    told from prose, as names are not.
+    """A ground truth: it reads answers as its kind has them (picks, names, a number)
+    and scores what it read. `kind`: what a question of level 3 or 4 asks for.
+    `is_plain`: what it reads is told from prose, as names are not.
     """
 
     __slots__ = ()
@@ -388,8 +418,8 @@ class TruthOf(Generic[Read]):
         raise NotImplementedError
 
     def means(self, text: str, words: str) -> bool:
-        """Return whether a text is an option's or a true name. It may be although it, or its first
-        `words`, look like a refusal or a status.
+        """Return whether a text is an option's or a true name. It may be although it,
+        or its first `words`, look like a refusal or a status.
         """
         return False
 
@@ -398,8 +428,8 @@ class TruthOf(Generic[Read]):
         return self.is_plain
 
     def find_status(self, answer: Answer) -> Unparsed | None:
-        """Find the kind of status that an answer is; what this truth means is none, and no list of
-        several.
+        """Find the kind of status that an answer is; what this truth means is none, and
+        no list of several.
         """
         if len(answer.elements) > 1:
             return None
@@ -408,7 +438,9 @@ class TruthOf(Generic[Read]):
         if not status or self.means(text, words):
             return None
         # `Sorry, I can't say more` below an answer
-        return Unparsed(status, status, is_silent=answer.is_bare and answer.before is not None)
+        return Unparsed(
+            status, status, is_silent=answer.is_bare and answer.before is not None
+        )
 
     def compare(self, read: Read) -> AnswerScore:
         """Compute the score of what an answer says."""
@@ -439,8 +471,8 @@ class TruthOf(Generic[Read]):
         return unparsed(read)
 
     def _read_line_alone(self, text: str, prompt: str) -> Read | None:
-        """Read the first or the last line of a text, if it is a value and no other line is one: two
-        of them are a list, perhaps of options. None if nothing is said so.
+        """Read the first or the last line of a text, if it is a value and no other line
+        is one: two of them are a list, perhaps of options. None if nothing is said so.
         """
         lines = [line for line in text.split("\n") if _FILLED.search(line)]
         if len(lines) < 2:
@@ -463,8 +495,12 @@ class TruthOf(Generic[Read]):
         return read if is_alone else None
 
     def _is_first(self, line: str, below: str, read: object) -> bool:
-        """Return whether the line below does not take a value back, or give another: `Or C`."""
-        clause = _CLAUSE.split(below.strip(" *_`>-"))[0][:_MAX_CLAUSE].translate(_NO_BRACKETS)
+        """Return whether the line below does not take a value back, or give
+        another: `Or C`.
+        """
+        clause = _CLAUSE.split(below.strip(" *_`>-"))[0][:_MAX_CLAUSE].translate(
+            _NO_BRACKETS
+        )
         return self.read(hold_text(f"{line} ({clause})")) == read
 
     def _read_bare(self, line: str) -> Read | Unparsed | None:

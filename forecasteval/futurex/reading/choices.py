@@ -1,4 +1,6 @@
-"""Choices, levels 1 and 2: the options of a prompt, how a text picks them, two sides; exact, F1."""
+"""Choices, levels 1 and 2: the options of a prompt, how a text picks them, two
+sides; exact, F1.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ YES_NO: Final = {
 
 # --- The options of a prompt ---
 
-_MARK: Final = r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*"  # A. text, (A) text, **A.** text
+# A. text, (A) text, **A.** text
+_MARK: Final = r"(?:[-•*]\s+)?[*(]*([!-~])[*]*[.)、:：．][*]*"
 _FORMS: Final = (
     lazy(r"\n([A-~])\.([^\n]*)"),
     lazy(rf"(?m)^[^\S\n]*{_MARK}[^\S\n]*([^\n]*)"),
@@ -61,11 +64,11 @@ _SECOND: Final = lazy(r"B[*]*[.)、:：．]")  # a glance that fails fast
 
 
 def find_options(prompt: str) -> Sequence[str]:
-    r"""Find the options' texts in a prompt, labelled A, B, … on separate lines (or inline after ` |
-    `).
+    r"""Find the options' texts in a prompt, labelled A, B, … on separate lines (or
+    inline after ` | `).
 
-    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if there are
-    none.
+    Past Z the labels go on in ASCII order: `[ \ ] ^ _`, the backtick, a, b, … Empty if
+    there are none.
     """
     if not _SECOND.search(prompt):
         return ()
@@ -100,11 +103,14 @@ SEPARATOR: Final = lazy(  # not in 4,000
 )
 _FROM_TO: Final = lazy(r"\Abetween (\S{1,20}) and ")
 _ARTICLE: Final = lazy(r"an?\s+(?=\S{2})")  # a draw
-_SPACED: Final = lazy(r"%?\s*(?:[-–—]|(?<=[0-9%]\s)to(?=\s\$?[0-9])|([<>≤≥]))\s*")  # 3.0% to 3.2%
+# 3.0% to 3.2%
+_SPACED: Final = lazy(r"%?\s*(?:[-–—]|(?<=[0-9%]\s)to(?=\s\$?[0-9])|([<>≤≥]))\s*")
 _BASIS_POINTS: Final = lazy(r"(?<=[0-9])[ -]?(?:bps?|basis[ -]points?)\b")
 _WITH_UNIT: Final = lazy(r"[0-9].*[a-z]")
 _LETTER: Final = lazy(r"[^\W\d_]")
-_DRESS: Final = lazy(r"(?:[\s\"'“”‘’•·▪*$-]|[0-9]{1,2}[.)](?![0-9])\s*|>\s(?=\(?[A-Z]\b))*")
+_DRESS: Final = lazy(
+    r"(?:[\s\"'“”‘’•·▪*$-]|[0-9]{1,2}[.)](?![0-9])\s*|>\s(?=\(?[A-Z]\b))*"
+)
 _LABEL: Final = lazy(  # B, (B), Option B, 选项B; what stands behind it decides
     r"(?i)(?:(?:the\s)?(?:options?|choices?|answers?|outcomes?|only|just|我?(?:选项|选择|选))\s*:?\s*)?"
     r"(?:[(\[【]\s?([!-~])\s?[)\]】]|([!-~]))"
@@ -120,15 +126,22 @@ _BEHIND: Final = lazy(  # a label, Yes or No: a mark, or a word that goes on abo
 )
 _GOES_ON: Final = lazy(r"[)\]】*]*\s(?:is|was|will|has|seems)\b")  # about one label
 _OWN_TEXT: Final = lazy(
-    r"[)\]】*]* ?[.):、–—=-](?! *[0-9~≈.]) *(?=((?:[^,，;；|、\n(%]|,(?=[0-9]{3})){1,300}))"
+    r"[)\]】*]* ?[.):、–—=-](?! *[0-9~≈.]) "
+    r"*(?=((?:[^,，;；|、\n(%]|,(?=[0-9]{3})){1,300}))"
 )
 _VERDICT: Final = lazy(r"[)\]】*]*\s?(?:[.):、|]|[–—=-]\s|\s[–—=-]\s?)\s*")
 _LETTERS: Final = lazy(r"([A-~]{2,20})(?=\W|\Z)")
-_RANGE: Final = lazy(r"(?i)\(?([!-~])\)? ?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?(?=\W|\Z)")
+_RANGE: Final = lazy(
+    r"(?i)\(?([!-~])\)? "
+    r"?(?:[-–—]|through|thru|to|至|到)\s?\(?([!-~])\)?(?=\W|\Z)"
+)
 _SAID: Final = WordTable(*YES_NO)
 _LISTS: Final = tuple(",，、;；|\n/&+")
-_STRANGER: Final = lazy(r"(?:[A-Z0-9][\w.'’-]* ?){1,3}(?=\s*(?:[,，;；、|\n.]|\Z))")  # no option
-_TEXT_END: Final = lazy(r"\s(?=[a-z0-9(])|(?<=[^\x00-\x7f])(?=[0-9对])|\s(?=[^\x00-\x7f])")
+# No option
+_STRANGER: Final = lazy(r"(?:[A-Z0-9][\w.'’-]* ?){1,3}(?=\s*(?:[,，;；、|\n.]|\Z))")
+_TEXT_END: Final = lazy(
+    r"\s(?=[a-z0-9(])|(?<=[^\x00-\x7f])(?=[0-9对])|\s(?=[^\x00-\x7f])"
+)
 MAX_TOKEN: Final = 300  # characters of an option's text in an answer
 
 
@@ -147,8 +160,8 @@ NO_PICKS: Final[frozenset[str]] = frozenset()
 
 
 def choice_key(text: str) -> str:
-    """Return the form in which an option's text and a token compare: `the outcome be $10 – $20` is
-    `10-20`.
+    """Return the form in which an option's text and a token compare: `the outcome be
+    $10 – $20` is `10-20`.
     """
     key = key_of(fold((drop_lead_in(text) or text).replace("_", " "))).replace("$", "")
     key = _FROM_TO.sub(r"\1-", key[end_of(_ARTICLE, key) :])
@@ -161,14 +174,18 @@ def _count_shared(rows: Sequence[Sequence[str]]) -> int:
     return len([*shared])
 
 
-_WINS: Final = lazy(r"\s?(?:\s(?:will\s|to\s)?wins?(?:\son\s[0-9-]+)?|在?[0-9-]*获胜)\Z")
-_DRAWS: Final = lazy(r"(?:\A|.*\s)(?:draw|tie|tied)(?:\son\s[0-9-]+)?\Z|.*(?:战平|打平|平局)\Z")
+_WINS: Final = lazy(
+    r"\s?(?:\s(?:will\s|to\s)?wins?(?:\son\s[0-9-]+)?|在?[0-9-]*获胜)\Z"
+)
+_DRAWS: Final = lazy(
+    r"(?:\A|.*\s)(?:draw|tie|tied)(?:\son\s[0-9-]+)?\Z|.*(?:战平|打平|平局)\Z"
+)
 _DRAW_NAMES: Final = ("draw", "tie", "平局", "战平", "平")
 
 
 def _name_sides(keys: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Label the sides of a match by their bare names, and the draw, where exactly one option says
-    each: `Otters win on 2026-05-01`.
+    """Label the sides of a match by their bare names, and the draw, where exactly one
+    option says each: `Otters win on 2026-05-01`.
     """
     pairs = [*zip(keys, names, strict=False)]
     winning = [(key, name) for key, name in pairs if _WINS.search(key)]
@@ -180,11 +197,13 @@ def _name_sides(keys: Sequence[str], names: Sequence[str]) -> dict[str, str]:
 
 
 class Options:
-    """The options of a question: their `texts` and `labels`, or so many labels alone; of two
-    `sides` the texts are the labels.
+    """The options of a question: their `texts` and `labels`, or so many labels alone;
+    of two `sides` the texts are the labels.
     """
 
-    def __init__(self, texts: Sequence[str], count: int = 0, sides: bool = False) -> None:
+    def __init__(
+        self, texts: Sequence[str], count: int = 0, sides: bool = False
+    ) -> None:
         self.texts = texts
         self.sides: Sequence[str] = ()
         self.names: Sequence[str] = _LABELS
@@ -200,21 +219,23 @@ class Options:
 
     @cached_property
     def index(self) -> dict[str, str]:
-        """Return the label by option text, yes and no under every name; a text that two options
-        share stands for neither.
+        """Return the label by option text, yes and no under every name; a text that two
+        options share stands for neither.
         """
         if not self.texts:
             return {} if self.labels else YES_NO
         pairs = [*zip(self.keys, self.names, strict=False)]
         said = {YES_NO[key]: label for key, label in pairs if key in YES_NO}
-        index = {name: said[meaning] for name, meaning in YES_NO.items() if meaning in said}
+        index = {
+            name: said[meaning] for name, meaning in YES_NO.items() if meaning in said
+        }
         texts = {key: label for key, label in pairs if self.keys.count(key) == 1}
         return index | _name_sides(self.keys, self.names) | texts
 
     @cached_property
     def parts(self) -> list[str]:
-        """Return what each option's text has between the words with which all begin and end;
-        nothing if one has no letter there: `3` of `more than 3` may be a number.
+        """Return what each option's text has between the words with which all begin and
+        end; nothing if one has no letter there: `3` of `more than 3` may be a number.
 
         >>> Options(["Ada Lee win the award", "Bo Day win the award"]).parts
         ['ada lee', 'bo day']
@@ -241,8 +262,8 @@ class Options:
 
     @cached_property
     def picks(self) -> Mapping[str, Picks]:
-        """Return what is picked by a label alone or an option's text as it stands in the prompt, or
-        by Yes or No where there are no options.
+        """Return what is picked by a label alone or an option's text as it stands in
+        the prompt, or by Yes or No where there are no options.
         """
         if not (self.labels or self.texts):
             return _YES_NO_PICKS
@@ -250,8 +271,9 @@ class Options:
         return label_picks(len(self.labels)) | texts
 
     def find_plain(self, text: str) -> Picks:
-        """Find what a raw text picks that is labels with commas between them, an option's text as
-        it stands in the prompt, or Yes or No: most answers, before anything else is looked at.
+        """Find what a raw text picks that is labels with commas between them, an
+        option's text as it stands in the prompt, or Yes or No: most answers, before
+        anything else is looked at.
         """
         if text in self.texts or len(text) > MAX_TOKEN:
             return self.picks.get(text, NO_PICKS)
@@ -273,7 +295,9 @@ class Options:
         return ""
 
     def find_text(self, token: str) -> str:
-        """Find the label of the option whose text, or whose own part of it, a token is."""
+        """Find the label of the option whose text, or whose own part of
+        it, a token is.
+        """
         if label := self.printed.get(token):
             return label
         key = choice_key(token)
@@ -284,18 +308,23 @@ class Options:
             return label
         if self.sides:
             name = parse_name(token)
-            labels = [side for side in self.texts if compare_names(parse_name(side), name)]
+            labels = [
+                side for side in self.texts if compare_names(parse_name(side), name)
+            ]
         else:
             rows = zip(self.parts, self.keys, self.names, strict=False)
-            labels = [label for part, text, label in rows if part in key and key in text]
+            labels = [
+                label for part, text, label in rows if part in key and key in text
+            ]
         if not labels and _WITH_UNIT.match(key):  # 25 bps
             pairs = zip(self.keys, self.names, strict=False)
             labels = [label for text, label in pairs if text.startswith(f"{key} ")]
         return labels[0] if len(labels) == 1 else ""
 
     def find_list(self, text: str) -> frozenset[str]:
-        """Find the labels that a raw text is, in no dress but marks between and around them: most
-        answers. Labels past Z are marks themselves, and `y` is a label before it is a word.
+        """Find the labels that a raw text is, in no dress but marks between and around
+        them: most answers. Labels past Z are marks themselves, and `y` is a label
+        before it is a word.
         """
         if len(text) > MAX_TOKEN:
             return NO_PICKS
@@ -336,14 +365,18 @@ class Options:
         return frozenset([self.index[said]]), end
 
     def _judge(self, text: str, picks: Picks, end: int) -> tuple[Picks, int]:
-        """Return no picks of those that a verdict behind them denies: `A: no, B: yes`."""
+        """Return no picks of those that a verdict behind them denies:
+        `A: no, B: yes`.
+        """
         verdict, behind = self._find_verdict(text, end)
         if verdict and YES_NO[verdict] == "No":
             picks = NO_PICKS
         return picks, behind
 
     def _find_verdict(self, text: str, end: int) -> tuple[str, int]:
-        """Find Yes or No behind an option, where these are none themselves, and where it ends."""
+        """Find Yes or No behind an option, where these are none themselves, and
+        where it ends.
+        """
         begin = end_of(_VERDICT, text, end)
         if begin == end:  # most
             return "", end
@@ -363,7 +396,9 @@ class Options:
             ends.append(len(text))
         if self.sides or self.parts:  # Otters will win
             first_end = min(ends, default=at)
-            ends += [behind.start() for behind in _TEXT_END.finditer(text, at, first_end)]
+            ends += [
+                behind.start() for behind in _TEXT_END.finditer(text, at, first_end)
+            ]
         ends += [at + len(side) for side in self.sides if text.startswith(side, at)]
         for end in sorted(ends, reverse=not self.sides):
             token = text[at:end].rstrip()
@@ -372,7 +407,9 @@ class Options:
         return None
 
     def _label_at(self, text: str, at: int) -> tuple[Picks, int] | None:
-        """Read a label in any dress, with its option's text; labels side by side, or a range."""
+        """Read a label in any dress, with its option's text; labels side by
+        side, or a range.
+        """
         ends = _RANGE.match(text, at)
         if ends and self.labels.issuperset(ends.groups()):
             first, last = map(ord, ends.groups())
@@ -399,7 +436,9 @@ class Options:
         return frozenset([label]), own.end(1)
 
     def _lone_label(self, text: str, at: int) -> tuple[str, int]:
-        """Read a label, or a letter past the last one, and where it ends; "" if there is none."""
+        """Read a label, or a letter past the last one, and where it ends; "" if
+        there is none.
+        """
         found = _LABEL.match(text, at)
         if not found:
             return "", at
@@ -412,7 +451,9 @@ class Options:
         return label, end
 
     def find(self, text: str, position: int) -> tuple[Picks, int, int] | None:
-        """Find the next picks at or behind a position: they stand at the beginning of a clause."""
+        """Find the next picks at or behind a position: they stand at the
+        beginning of a clause.
+        """
         for stop in chain([None], STOP.finditer(text, position)):
             at = stop.end() if stop else position
             is_listed = stop[0] in _LISTS if stop else not position
@@ -425,7 +466,11 @@ class Options:
                     break
                 at = begin
             if is_listed and self.labels and (stranger := _STRANGER.match(text, at)):
-                return frozenset([NoOption(choice_key(stranger[0]))]), at, stranger.end()
+                return (
+                    frozenset([NoOption(choice_key(stranger[0]))]),
+                    at,
+                    stranger.end(),
+                )
         return None
 
 
@@ -450,8 +495,8 @@ MAX_WALK: Final = 2000  # characters in which picks are looked for
 
 
 def interpret_picks(answer: Answer, options: Options) -> Picks:
-    """Interpret the picks of an answer: labels in any dress, options' texts, yes and no; none if
-    they contradict each other (rule 6).
+    """Interpret the picks of an answer: labels in any dress, options' texts, yes and
+    no; none if they contradict each other (rule 6).
     """
     if picks := _find_at_once(answer, options):
         return picks
@@ -501,7 +546,9 @@ def _list_values(text: str, options: Options) -> list[Said[Picks]]:
 
 
 def _drop_excluded(text: str, said: list[Said[Picks]]) -> list[Said[Picks]]:
-    """Return the values in front of a sentence that excludes others: `A, C. B, D are ruled out`."""
+    """Return the values in front of a sentence that excludes others: `A, C. B, D
+    are ruled out`.
+    """
     for number, one in enumerate(said[2:], 2):
         stop = SENTENCE_STOP.search(text, said[number - 1].end, one.begin)
         if stop and denies(text[stop.end() :]):
@@ -510,7 +557,9 @@ def _drop_excluded(text: str, said: list[Said[Picks]]) -> list[Said[Picks]]:
 
 
 def _is_all_values(text: str, said: Sequence[Said[Picks]], options: Options) -> bool:
-    """Return whether nothing stands in a text but values, their shares and brackets behind them."""
+    """Return whether nothing stands in a text but values, their shares and
+    brackets behind them.
+    """
     if _BRACKETED.search(text):
         said = _list_values(_BRACKETED.sub("", text), options)
     return all(one.joint != REMARK and _is_end(one) for one in said)
@@ -526,13 +575,16 @@ def _is_strange(picks: Picks) -> bool:
 
 
 def _choose_picks(text: str, said: list[Said[Picks]], options: Options) -> Picks:
-    """Choose the values of a text that count: the largest share, else by the rules of the walk."""
+    """Choose the values of a text that count: the largest share, else by the
+    rules of the walk.
+    """
     shares = [share_of(one.behind) for one in said]
     if are_whole(shares):
         pairs = zip(said, shares, strict=True)
         largest = [one.value for one, share in pairs if share == max(shares)]
         return largest[0] if len(largest) == 1 else NO_PICKS
-    if all(shares) and min(shares) < _half_of(shares) <= max(shares):  # A: 5%, B: 80%, C: 80%
+    # A: 5%, B: 80%, C: 80%
+    if all(shares) and min(shares) < _half_of(shares) <= max(shares):
         return NO_PICKS
     is_minor = 0 < shares[0] < 0.5 or 1 <= shares[0] < 50
     if is_minor and not options.labels:  # Yes (30%)
@@ -565,7 +617,9 @@ def _join(text: str, before: Said[Picks], said: Said[Picks]) -> Said[Picks]:
 
 
 def _is_second(said: Sequence[Said[Picks]]) -> bool:
-    """Return whether a text ends with another value behind a remark: `B, as they are rested, C`."""
+    """Return whether a text ends with another value behind a remark: `B, as they
+    are rested, C`.
+    """
     first, last = said[0], said[-1]
     is_behind = any(one.joint == REMARK for one in said)
     is_alone = not last.inside and not last.behind.strip(" .")
@@ -573,8 +627,9 @@ def _is_second(said: Sequence[Said[Picks]]) -> bool:
 
 
 def _is_winner(text: str, said: Said[Picks], sides: Sequence[str]) -> bool:
-    """Return whether a text says that the side it names first wins: `Otters`, `Otters 4-3`, `Otters
-    over Falcons`; not `Otters 3-4`, `Otters v Falcons`, `Otters win if healthy`.
+    """Return whether a text says that the side it names first wins: `Otters`, `Otters
+    4-3`, `Otters over Falcons`; not `Otters 3-4`, `Otters v Falcons`, `Otters
+    win if healthy`.
     """
     behind = " ".join(SHIELDED.sub(" ", said.behind).split())
     others = [side for side in sides if side not in said.value]
@@ -591,8 +646,8 @@ def _is_winner(text: str, said: Said[Picks], sides: Sequence[str]) -> bool:
 
 @dataclass(slots=True, eq=False)
 class ChoiceTruth(TruthOf[Picks]):
-    """Truth of a choice: the right picks. `exact` ones score 1 or 0 (level 1), others F1 of the
-    sets (level 2).
+    """Truth of a choice: the right picks. `exact` ones score 1 or 0 (level 1), others
+    F1 of the sets (level 2).
     """
 
     is_plain = True
@@ -627,12 +682,14 @@ class ChoiceTruth(TruthOf[Picks]):
         wrong = sum(isinstance(pick, NoOption) for pick in picks - self.picks)
         shown = ", ".join(sorted(map(str, picks)))
         note = f"{wrong} unknown" if wrong else ""
-        return AnswerScore(score_picks(picks, self.picks, self.exact), "scored", shown, note)
+        return AnswerScore(
+            score_picks(picks, self.picks, self.exact), "scored", shown, note
+        )
 
 
 def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
-    """Level 1: 1 if the picks are `exact`ly the truth, else 0. Level 2: F1 of the sets (seed
-    README, 评分机制).
+    """Level 1: 1 if the picks are `exact`ly the truth, else 0. Level 2: F1 of the sets
+    (seed README, 评分机制).
 
     Picks that are no option count as wrong ones.
     """
@@ -643,14 +700,16 @@ def score_picks(picks: Picks, truth: Picks, exact: bool) -> float:
 
 # --- Two sides ---
 
-_BOXED_SIDES: Final = lazy(r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}")
+_BOXED_SIDES: Final = lazy(
+    r"\\boxed\{([^{}\n]{1,80})\}\s{0,3}or\s{1,3}\\boxed\{([^{}\n]{1,80})\}"
+)
 _AGAINST: Final = (" vs", " v ", " v. ", " 对 ")  # a glance
 _VERSUS: Final = lazy(r"([^\n:\"?]{1,60}?)\s(?:vs?\.?|对)\s([^\n:\"?(]{1,60})")
 
 
 def parse_sides(prompt: str) -> tuple[str, ...]:
-    r"""Parse the two sides that a question without options names: `\boxed{X} or \boxed{Y}`, or
-    `X vs. Y`.
+    r"""Parse the two sides that a question without options names: `\boxed{X} or
+    \boxed{Y}`, or `X vs. Y`.
     """
     sides = _BOXED_SIDES.search(prompt)
     if not sides and any(map(prompt.__contains__, _AGAINST)):

@@ -1,7 +1,7 @@
 """Countries by the codes and short names that sports and economics write (rule 8).
 
-Three-letter codes are ISO's or the IOC's. Of two letters only US and UK count: NO, IN and IT are
-words.
+Three-letter codes are ISO's or the IOC's. Of two letters only US and UK count: NO, IN
+and IT are words.
 """
 
 from __future__ import annotations
@@ -78,9 +78,11 @@ _NAMES: Final = {
 
 
 def name_country(text: str) -> str:
-    """Return the name of the country that a text is in other words or as a code, or the text.
+    """Return the name of the country that a text is in other words or as a
+    code, or the text.
 
-    >>> name_country("NED"), name_country("U.S."), name_country("Us"), name_country("NO")
+    >>> name_country("NED"), name_country("U.S."), name_country("Us"),
+        name_country("NO")
     ('Netherlands', 'United States', 'Us', 'NO')
     """
     return _NAMES.get(text.rstrip("."), text)

@@ -1,7 +1,8 @@
-"""Numbers as they are written: [about] [sign] [currency] DIGITS [scale] [unit], ranges, `± 5`.
+"""Numbers as they are written: [about] [sign] [currency] DIGITS [scale] [unit],
+ranges, `± 5`.
 
-A text is read from left to right in small steps: each takes what its table knows, and leaves the
-rest. The tables hold words; a Latin word counts only where it ends.
+A text is read from left to right in small steps: each takes what its table knows, and
+leaves the rest. The tables hold words; a Latin word counts only where it ends.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ PERCENT: Final = 0.01
 SCALES: Final = {
     word: factor
     for factor, names in {
-        0.01: "%, percent, per cent, pct, percentage point, percentage points, 个百分点, 百分点",
+        0.01: "%, percent, per cent, pct, percentage point, percentage points, "
+        "个百分点, 百分点",
         10.0: "十",
         1e2: "hundred, 百",
         1e3: "thousand, 千",
@@ -33,26 +35,36 @@ SCALES: Final = {
         1e6: "million, millon, millones, milion, millionen, mn, mln",
         1e7: "crore",
         1e8: "亿, 億",
-        1e9: "billion, bn, bln, mil millones, milliarden, milliarde, миллиарда, миллиардов",
+        1e9: "billion, bn, bln, mil millones, milliarden, milliarde, миллиарда, "
+        "миллиардов",
         1e12: "trillion, tn, trn",
     }.items()
     for word in split_words(names)
 }
-_ASKED: Final = {**SCALES, "ten": 10.0, "of": 1.0, "k": 1e3}  # hundreds of, ten thousand
-_ATTACHED: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}  # 15.3M, not 15.3 m
+# Hundreds of, ten thousand
+_ASKED: Final = {**SCALES, "ten": 10.0, "of": 1.0, "k": 1e3}
+# 15.3M, not 15.3 m
+_ATTACHED: Final = {"k": 1e3, "m": 1e6, "mm": 1e6, "b": 1e9, "t": 1e12}
 _CURRENCIES: Final = split_words(
-    "$, US$, US $, HK$, NT$, AU$, CA$, A$, C$, S$, CN$, €, £, ¥, ₹, ₩, USD, CNY, RMB, HKD, EUR,"
+    "$, US$, US $, HK$, NT$, AU$, CA$, A$, C$, S$, CN$, €, £, ¥, ₹, ₩, USD, CNY, RMB, "
+    "HKD, EUR,"
     " GBP, JPY, 人民币, 美元, 港元, 港币"
 )
 _MONEY: Final = split_words(
-    "dollars, US dollars, Hong Kong dollars, yuan, renminbi, euros, yen, won, KRW, INR, rupees,"
-    " pounds, pounds sterling, francs, CHF, AUD, CAD, SGD, rubles, roubles, cents, 元, 美元, 港元,"
-    " 日元, 欧元, 台币, 新台币, 韩元, 英镑, 港币, 人民币, 元人民币, 円, 원, 卢比, 澳元, 加元"
+    "dollars, US dollars, Hong Kong dollars, yuan, renminbi, euros, yen, won, KRW, "
+    "INR, rupees,"
+    " pounds, pounds sterling, francs, CHF, AUD, CAD, SGD, rubles, roubles, cents, 元, "
+    "美元, 港元,"
+    " 日元, 欧元, 台币, 新台币, 韩元, 英镑, 港币, 人民币, 元人民币, 円, 원, 卢比, "
+    "澳元, 加元"
 )
 _COUNTED: Final = split_words(
-    "shares, points, pts, votes, seats, people, persons, users, cases, deaths, views, plays,"
-    " downloads, units, copies, tickets, tons, barrels, times, outbreaks, bps, bp, basis points,"
-    " 个基点, 基点, 股, 点, 人, 人次, 次, 部, 家, 个, 件, 条, 票, 辆, 台, 张, 只, 种, 例, 起, 场,"
+    "shares, points, pts, votes, seats, people, persons, users, cases, deaths, views, "
+    "plays,"
+    " downloads, units, copies, tickets, tons, barrels, times, outbreaks, bps, bp, "
+    "basis points,"
+    " 个基点, 基点, 股, 点, 人, 人次, 次, 部, 家, 个, 件, 条, 票, 辆, 台, 张, 只, 种, "
+    "例, 起, 场,"
     " 名, 位, 岁, 分, 手, 桶, 度, 级, 套, 册, 席"
 )
 _ABOUT_MARKS: Final = ("≈", "~", "=")
@@ -74,18 +86,27 @@ def _both_numbers(names: Iterable[str]) -> Iterator[str]:
 
 
 # A scale or a unit; one table, for 千瓦时 holds no 千
-_BEHIND: Final = WordTable(*_both_numbers((*SCALES, *_MONEY, *_COUNTED)), *UNIT_WORDS, *_CURRENCIES)
+_BEHIND: Final = WordTable(
+    *_both_numbers((*SCALES, *_MONEY, *_COUNTED)), *UNIT_WORDS, *_CURRENCIES
+)
 _SCALE: Final = WordTable(*_both_numbers(_ASKED), *UNIT_WORDS)
 _CURRENCY: Final = WordTable(*_CURRENCIES)
-_LEADS: Final = (*words("about", "fall joints", "more", "less"), *_ABOUT_MARKS, *"><≥≤≳≲")
+_LEADS: Final = (
+    *words("about", "fall joints", "more", "less"),
+    *_ABOUT_MARKS,
+    *"><≥≤≳≲",
+)
 _LEAD: Final = WordTable(*_LEADS, *_FALLS)
-_TAIL: Final = WordTable(*words("below zero", "ends", "more ends", "less ends"), "+", *_FALLS)
+_TAIL: Final = WordTable(
+    *words("below zero", "ends", "more ends", "less ends"), "+", *_FALLS
+)
 _SIGN: Final = WordTable(*words("minus"), *_SIGN_MARKS)
 _FRONT: Final = WordTable(*_LEADS, *words("minus"), *_SIGN_MARKS, *_FALLS, *_CURRENCIES)
 _BETWEEN: Final = frozenset(words("between"))
 _GAP: Final = lazy(r"[\s-]{0,3}")
 _BELOW_ZERO: Final = frozenset(words("below zero"))
-_BRACKETED_FALL: Final = lazy(rf"(?i)\s?[(（](?:{pattern_of('falls')})[)）]")  # 8 (outflow)
+# 8 (outflow)
+_BRACKETED_FALL: Final = lazy(rf"(?i)\s?[(（](?:{pattern_of('falls')})[)）]")
 _DIGITS: Final = lazy(r"[0-9][0-9,.']*[0-9]|\.?[0-9]+|\.[0-9]+")
 _POWER: Final = lazy(
     r"\s*[×x*·]?\s*10\s?(?:\^|\*\*)\s*\(?([-+]?[0-9]{1,3})\)?|[eE]([-+]?[0-9]{1,3})\b"
@@ -97,7 +118,8 @@ _PER: Final = lazy(
 _TO: Final = lazy(r"\s*(?:-{1,3}|[–—−~〜至到]|\bto\b)\s*")
 _AND: Final = lazy(rf"\s*(?:{pattern_of('and')})\s*")
 _ERROR: Final = lazy(
-    r"(?i)\s*,?\s?(?:±|\+\s?/?\s?-|give or take\b|plus or minus\b|上下浮动)\s?(?=[$£€¥]?\.?[0-9])"
+    r"(?i)\s*,?\s?(?:±|\+\s?/?\s?-|give or take\b|plus or "
+    r"minus\b|上下浮动)\s?(?=[$£€¥]?\.?[0-9])"
 )
 _END: Final = lazy(r"[\s.。]*")
 _SPACED: Final = lazy(r"(?<![0-9.,])[0-9]{1,3}(?: [0-9]{3})+(?![0-9])")  # 1 234 567
@@ -105,14 +127,15 @@ RANGE: Final = lazy(r"[0-9]\s*(?:[-–—−~]|至|到|to)\s*[0-9]")
 
 
 class Quantity(NamedTuple):
-    """A number as written: `value` in units of `scale` (1e8 for 亿, 0.01 for %, None if none is
-    stated).
+    """A number as written: `value` in units of `scale` (1e8 for 亿, 0.01 for %, None if
+    none is stated).
     """
 
     value: float
     scale: float | None
     unit: str  # as written, with the currency; "" if none
-    falls: bool = False  # `down 5`, `a 5% decline`: negative where a change is asked for
+    # `down 5`, `a 5% decline`: negative where a change is asked for
+    falls: bool = False
     span: float = 0.0  # from the middle of a range to its ends
     bound: str = ""  # > or <: `more than 5`, `5以下`
 
@@ -138,7 +161,8 @@ _THOUSANDS: Final = {"万": "千", "亿": "千万"}  # of the scale in front
 def write_digits(text: str) -> str:
     """Write Chinese numerals in digits; 万 and 亿 stay.
 
-    >>> [write_digits(text) for text in ("一百二十万", "三亿五千万", "百分之二点五", "一万二")]
+    >>> [write_digits(text) for text in ("一百二十万", "三亿五千万",
+        "百分之二点五", "一万二")]
     ['120万', '3亿5000万', '2.5%', '1万2000']
     """
     if text.isascii():
@@ -172,10 +196,11 @@ def _write(whole: str, decimals: str) -> str:
 
 
 def read_digits(run: str) -> float | None:
-    """Read digits with points and commas: `1,234.5`, `1.234,5`, `12,34,567`, `1,5`. None if they
-    are grouped like no number.
+    """Read digits with points and commas: `1,234.5`, `1.234,5`, `12,34,567`, `1,5`.
+    None if they are grouped like no number.
 
-    >>> [read_digits(run) for run in ("1,234.5", "1.234,5", "12,34,567", "1,5", "0,125", "1,23,4")]
+    >>> [read_digits(run) for run in ("1,234.5", "1.234,5", "12,34,567", "1,5",
+        "0,125", "1,23,4")]
     [1234.5, 1234.5, 1234567.0, 1.5, 0.125, None]
     """
     run = run.replace("'", ",")
@@ -194,7 +219,9 @@ def read_digits(run: str) -> float | None:
 
 
 def read_scale(text: str, position: int = 0) -> float:
-    """Multiply the chain of scale words at a position: `hundreds of millions` 1e8, `万亿` 1e12."""
+    """Multiply the chain of scale words at a position: `hundreds of millions`
+    1e8, `万亿` 1e12.
+    """
     scale = 1.0
     while word := _SCALE.find(text, position):
         factor = _ASKED.get(_singular(word))
@@ -218,7 +245,9 @@ def _take(table: WordTable, text: str, position: int) -> tuple[str, int]:
 
 
 def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
-    """Read a quantity without its neighbours: [sign] [currency] DIGITS [power] [scale] [unit]."""
+    """Read a quantity without its neighbours: [sign] [currency] DIGITS [power]
+    [scale] [unit].
+    """
     sign = currency = inner = ""
     if not text[position : position + 1].isdigit():  # most
         sign, position = _take(_SIGN, text, position)
@@ -231,7 +260,8 @@ def _read_one(text: str, position: int) -> tuple[Quantity, int] | None:
     value = read_digits(digits[0])
     if value is None:
         return None
-    if digits[0] == "10" and (alone := _POWER.match(text, position)) and alone[1]:  # 10^6
+    # 10^6
+    if digits[0] == "10" and (alone := _POWER.match(text, position)) and alone[1]:
         value = 1.0
     else:
         position = digits.end()
@@ -268,7 +298,9 @@ def _read_behind(text: str, position: int) -> tuple[float | None, str, int]:
 
 
 def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
-    """Read a quantity with its lead, added parts, range and `± 5`, and where it ends."""
+    """Read a quantity with its lead, added parts, range and `± 5`, and
+    where it ends.
+    """
     lead, falls, bound = "", False, ""
     word, position = _take(_LEAD, text, position)
     while word:
@@ -299,7 +331,9 @@ def parse_quantity(text: str, position: int) -> tuple[Quantity, int] | None:
     return low._replace(falls=falls, bound=bound), end
 
 
-def _read_high(text: str, low: Quantity, end: int, lead: str) -> tuple[Quantity, int] | None:
+def _read_high(
+    text: str, low: Quantity, end: int, lead: str
+) -> tuple[Quantity, int] | None:
     """Read the upper end of a range."""
     to = _TO.match(text, end)
     if not to and lead in _BETWEEN:
@@ -333,7 +367,9 @@ def _add_parts(text: str, quantity: Quantity, end: int) -> tuple[Quantity, int]:
             break
         added = more.value * scale / (quantity.scale or 1.0)
         value = abs(quantity.value) + added
-        quantity = Quantity(math.copysign(value, quantity.value), quantity.scale, more.unit)
+        quantity = Quantity(
+            math.copysign(value, quantity.value), quantity.scale, more.unit
+        )
         end, size = part[1], more.scale or 0.0
     return quantity, end
 
@@ -355,7 +391,9 @@ def find_lead(text: str, lowest: int, digits: int) -> int:
 
 
 def has_scale(text: str, position: int) -> bool:
-    """Return whether a scale stands at a position, perhaps behind a blank: ` million`, `%`."""
+    """Return whether a scale stands at a position, perhaps behind a blank: `
+    million`, `%`.
+    """
     position = end_of(BLANKS, text, position)
     word = _singular(_SCALE.find(text, position))
     return word in SCALES or bool(_LETTER.match(text, position))
@@ -380,11 +418,13 @@ def parse_plain_number(text: str) -> Quantity | None:
 
 @lru_cache(maxsize=4096)
 def parse_number(text: str) -> Quantity | None:
-    """Read a cleaned text that is a number: sign, currency, digits, power, scale, %, unit, range.
+    """Read a cleaned text that is a number: sign, currency, digits, power, scale,
+    %, unit, range.
 
     A range is its middle; `about` and `± 5` are dropped.
 
-    >>> parse_number("1.5万亿元")[:3], parse_number("100-120").value, parse_number("7天吧")
+    >>> parse_number("1.5万亿元")[:3], parse_number("100-120").value,
+        parse_number("7天吧")
     ((1.5, 1000000000000.0, '元'), 110.0, None)
     """
     if len(text) > 80:

@@ -1,5 +1,5 @@
-"""Lists of names in one text: separators, rank labels, a final `and`; what is no list but a
-sentence.
+"""Lists of names in one text: separators, rank labels, a final `and`; what is no list
+but a sentence.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ UNNAMED: Final = Unparsed("no name", is_silent=True)
 
 # --- The items of a list ---
 
-_MARKED: Final = lazy(r"[()\[\]\"“《「『【#>→•·▪–—0-9第]|-\s")  # ranks, brackets, quotes, bullets
+# Ranks, brackets, quotes, bullets
+_MARKED: Final = lazy(r"[()\[\]\"“《「『【#>→•·▪–—0-9第]|-\s")
 _OR: Final = pattern_of("or")
 ITEM_SEPARATOR: Final = lazy(rf"[,;|、\n](?!\s?(?:{_OR})\s)")
 # What splits a list; brackets and quotes shield what is in them.
@@ -40,7 +41,9 @@ _SHIELD: Final = lazy(
     r"""\((?![0-9]{1,2}\))[^()]*\)|\[[^\[\]]*\]|"[^"\n]*"|“[^“”]*”"""
     "|《[^《》]*》|「[^「」]*」|『[^『』]*』|【[^【】]*】"
 )
-_PLACE: Final = r"第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*"
+_PLACE: Final = (
+    r"第\s*(?P<place>[0-9]{1,4}|[一二三四五六七八九十]{1,3})\s*[名位]\s*[:、.]?\s*"
+)
 _NTH: Final = r"(?P<nth>[0-9]{1,4})(?:st|nd|rd|th)(?:\splace\s?[-:]?|\s?[:.)])\s*"
 _NAMED: Final = r"(?:rank\s?#?|no\.\s?|#)(?P<number>[0-9]{1,4})(?:\s?[:.)]|(?=\s))\s*"
 _PLAIN: Final = r"(?P<mark>\(?)(?P<plain>[0-9]{1,2})\s?(?P<end>[.):、])(?P<gap>\s*)"
@@ -64,7 +67,8 @@ _EXCLUSIONS: Final = (  # in lower case, or with a colon: `Not Like Us` is a tit
         r"|neither|(?:but\s)?not)\s"
     ),
     lazy(
-        r"(?:\A|[,;|、\n(.]\s*)(?:(?:None\sof|Neither|Excluding|Except\sfor)[ ](?=\w)|我?不包[括含]"
+        r"(?:\A|[,;|、\n(.]\s*)(?:(?:None\sof|Neither|Excluding|Except\sfor)[ "
+        r"](?=\w)|我?不包[括含]"
         r"|不含|我?排除|剔除|不会是|不选|并非|非(?![常诚凡同遗洲])|除了?(?=.+外))"
     ),
 )
@@ -88,7 +92,9 @@ _COUNT: Final = lazy(  # no flag for case: a set of first letters makes the sear
 
 
 def item_count(words: str) -> int | None:
-    """Read how many items a question asks for: `rank 6 to 8`, `top 3`, `前3名`, `第4到6名`."""
+    """Read how many items a question asks for: `rank 6 to 8`, `top 3`,
+    `前3名`, `第4到6名`.
+    """
     best = None
     for match in _COUNT.finditer(words):
         numbers = [int(write_digits(number)) for number in match.groups() if number]
@@ -99,9 +105,11 @@ def item_count(words: str) -> int | None:
 
 
 def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
-    """Split a list into its items, in the order of their ranks if all have one (rule 7).
+    """Split a list into its items, in the order of their ranks if all
+    have one (rule 7).
 
-    `compounds` are names that contain a separator: they are not split where they occur completely.
+    `compounds` are names that contain a separator: they are not split where they
+    occur completely.
     """
     if "|" in text and (head := TABLE_HEAD.search(text)):
         table = _NO_ROW.split(text[head.end() :])[0]
@@ -120,8 +128,8 @@ def split_items(text: str, compounds: tuple[str, ...] = ()) -> list[str]:
 
 
 def find_exclusion(text: str, names: Sequence[Name]) -> int:
-    """Find where a list begins to say what is not in it: `A, B; excluded: C`; -1 if it does not, or
-    if one of the `names` begins so itself.
+    """Find where a list begins to say what is not in it: `A, B; excluded: C`; -1 if it
+    does not, or if one of the `names` begins so itself.
     """
     for pattern in _EXCLUSIONS:
         exclusion = pattern.search(text)
@@ -173,8 +181,8 @@ def spans_between(cuts: Iterable[re.Match[str]], length: int) -> list[tuple[int,
 def _find_parts(masked: str) -> list[tuple[int, int, int]]:
     """Find the rank of each item, 0 without one, and where its name begins and ends.
 
-    Ranks that go on counting from one in front of everything split the text, whatever separates
-    the items; else separators do.
+    Ranks that go on counting from one in front of everything split the text, whatever
+    separates the items; else separators do.
     """
     ranks = list(_RANK.finditer(masked))
     chain = _find_chain(masked, ranks)
@@ -200,8 +208,8 @@ def _find_parts(masked: str) -> list[tuple[int, int, int]]:
 def _find_chain(
     masked: str, ranks: Sequence[re.Match[str]], in_prose: bool = False
 ) -> list[re.Match[str]]:
-    """Find the labels that count on, from one that no name begins with: in front of everything,
-    `4th`, or in prose behind a colon.
+    """Find the labels that count on, from one that no name begins with: in front of
+    everything, `4th`, or in prose behind a colon.
     """
     begin = _skip_bullets(masked, 0, len(masked))
     chain: list[re.Match[str]] = []
@@ -228,20 +236,24 @@ _WILL_BE: Final = lazy(r"(?:will\sbe|is)\s")
 
 
 def _is_doubtful(around: str) -> bool:
-    """Return whether the words around a list deny it, are not sure, or say what others say."""
+    """Return whether the words around a list deny it, are not sure, or say
+    what others say.
+    """
     patterns = (*DECLINING, CONDITIONS, THEIRS, _UNSURE)
     return denies(around) or any(pattern.search(around) for pattern in patterns)
 
 
 def find_labelled(text: str) -> list[str]:
-    """Find the names in a sentence whose labels count on: `I rank them so: 1. Hart 2. Solberg.`
-    None of a text that denies them, is not sure, or says what others say.
+    """Find the names in a sentence whose labels count on: `I rank them so: 1. Hart 2.
+    Solberg.` None of a text that denies them, is not sure, or says what others say.
     """
     chain = _find_chain(text, [*_RANK.finditer(text)], in_prose=True)
     if len(chain) < 2:
         return []
     last = chain[-1].end()
-    stops = [pattern.search(text, last) for pattern in (LIST_END, SENTENCE_END, _LINE_END)]
+    stops = [
+        pattern.search(text, last) for pattern in (LIST_END, SENTENCE_END, _LINE_END)
+    ]
     list_end = min((stop.start() for stop in stops if stop), default=len(text))
     if _is_doubtful(text[: chain[0].start()]) or _is_doubtful(text[list_end:]):
         return []
@@ -257,7 +269,9 @@ def find_labelled(text: str) -> list[str]:
 
 
 def _is_rank(rank: re.Match[str], masked: str) -> bool:
-    """Return whether no name begins like that: 24: Live, 2.731 and 疯狂动物城2、飞驰人生3 are."""
+    """Return whether no name begins like that: 24: Live, 2.731 and
+    疯狂动物城2、飞驰人生3 are.
+    """
     if rank["end"] in (":", "、"):
         return False
     if rank["end"] != "." or rank["gap"]:
@@ -268,7 +282,9 @@ def _is_rank(rank: re.Match[str], masked: str) -> bool:
 
 def _number(rank: re.Match[str]) -> int:
     """Return the number of a rank."""
-    return int(write_digits(rank["place"] or rank["nth"] or rank["number"] or rank["plain"]))
+    return int(
+        write_digits(rank["place"] or rank["nth"] or rank["number"] or rank["plain"])
+    )
 
 
 def _style(rank: re.Match[str]) -> tuple[object, ...]:
@@ -286,19 +302,22 @@ def _skip_bullets(masked: str, begin: int, end: int) -> int:
 # --- Plain lists ---
 
 # Words that say something else in a list: `and`, a legal form alone, `Confidence High`
-_NO_PLAIN: Final = r"(?!(?:And|Inc|Corp|Corporation|Ltd|Plc|Confidence|Certainty|Probability)\b)"
+_NO_PLAIN: Final = (
+    r"(?!(?:And|Inc|Corp|Corporation|Ltd|Plc|Confidence|Certainty|Probability)\b)"
+)
 _PLAIN_WORD: Final = rf"{_NO_PLAIN}[A-Z][a-z]+"
 _PLAIN_ITEM: Final = lazy(  # 6. Red Fox; 第6名：灯塔; Red Fox
     r"(?:(?P<place>第)?(?P<rank>[0-9]{1,2})(?(place)名[:：]|\. ))?"
-    rf"(?P<name>{_PLAIN_WORD}(?: {_PLAIN_WORD}){{0,5}}\.?|(?:(?![第和以])[^\x00-\x7f]){{2,12}})"
+    rf"(?P<name>{_PLAIN_WORD}(?: {_PLAIN_WORD}){{0,5}}\.?"
+    r"|(?:(?![第和以])[^\x00-\x7f]){2,12})"
 )
 _PLAIN_SEPARATOR: Final = lazy(", |[，、]")
 _HEDGES: Final = table_of("hedges")
 
 
 def parse_plain_items(text: str) -> tuple[Name, ...]:
-    """Read the names of a list whose items are plain names, with ranks that count on or without:
-    most answers, before anything else is looked at. Empty for any other text.
+    """Read the names of a list whose items are plain names, with ranks that count on or
+    without: most answers, before anything else is looked at. Empty for any other text.
 
     >>> [name.key for name in parse_plain_items("6. Red Fox, 7. Teal")]
     ['red fox', 'teal']
@@ -319,7 +338,9 @@ def parse_plain_items(text: str) -> tuple[Name, ...]:
 
 
 def _is_in_one_writing(name: str) -> bool:
-    """Return whether no character of a name may be written in another way, as ﬁ is fi."""
+    """Return whether no character of a name may be written in another
+    way, as ﬁ is fi.
+    """
     return name.isascii() or (min(name) >= "\u4e00" and max(name) <= "\u9fff")
 
 
@@ -345,7 +366,9 @@ def _find_likeliest(items: Sequence[str]) -> list[str]:
         shares.append(share_of(share[0]) if share else 0.0)
     if not are_whole(shares):
         return list(items)
-    return [item for item, share in zip(items, shares, strict=True) if share == max(shares)]
+    return [
+        item for item, share in zip(items, shares, strict=True) if share == max(shares)
+    ]
 
 
 def parse_items(
@@ -357,13 +380,15 @@ def parse_items(
 ) -> tuple[Name, ...]:
     """Read the names of a list answer or truth.
 
-    Elements of a list literal are never split. Otherwise a final `and` splits the last item of a
-    list, unless the number of items (`count`, or the one that `wording` asks for) is reached or the
-    item is a `known` key. Chinese names parted by blanks alone are a list where they are as many as
-    asked for. `compounds`: see `split_items`.
+    Elements of a list literal are never split. Otherwise a final `and` splits the last
+    item of a list, unless the number of items (`count`, or the one that `wording` asks
+    for) is reached or the item is a `known` key. Chinese names parted by blanks alone
+    are a list where they are as many as asked for. `compounds`: see `split_items`.
     """
     if answer.elements:
-        return tuple([parse_name(clean(item)) for item in answer.elements if _is_name(item)])
+        return tuple(
+            [parse_name(clean(item)) for item in answer.elements if _is_name(item)]
+        )
     text = answer.sentence
     if sure := _SURE.search(text, max(0, len(text) - MAX_SHARE)):
         text = text[: sure.start()]
@@ -420,9 +445,11 @@ _VERB: Final = lazy(
 _FORETOLD: Final = frozenset(words("foretold"))
 _WORD: Final = lazy(r"[a-z]+(?=\s[a-z])")
 _SENTENCE_CJK: Final = lazy(r"[^\n0-9、《]{6,}[。!:]\s?")
-_REMARKS: Final = table_of("fillers", "guesses", "but", "parting")  # Sweden, but Norway could win
+# Sweden, but Norway could win
+_REMARKS: Final = table_of("fillers", "guesses", "but", "parting")
 _BRACKETED: Final = lazy(r"\([^()]*\)")
-_LOW_WORD: Final = lazy(r"(?<!\S)[a-z]{4,}(?=[\s.!?:]|\Z)")  # in lower case, of four letters
+# In lower case, of four letters
+_LOW_WORD: Final = lazy(r"(?<!\S)[a-z]{4,}(?=[\s.!?:]|\Z)")
 MAX_SHARE: Final = 30  # characters of a share behind a name
 MAX_WORDS: Final = 12  # of a name
 _MAX_PLAIN: Final = 3
@@ -433,7 +460,8 @@ _LONG_RUN: Final = lazy(rf"(?<!\S)(?:[A-Za-z][A-Za-z'’.-]* ){{{MAX_WORDS + 2}}
 def looks_like_names(text: str, bare: bool = True) -> bool:
     """Return whether a text without a box may be a list of names, and is no sentence.
 
-    No item has over 12 words; of `bare` text, which nothing states to be an answer, none speaks.
+    No item has over 12 words; of `bare` text, which nothing states to be an
+    answer, none speaks.
     """
     if len(text) > 2000 or (bare and _speaks(text)):
         return False
@@ -461,7 +489,9 @@ def _may_be_name(item: str, bare: bool, is_lone: bool) -> bool:
 
 
 def are_plain_names(text: str) -> bool:
-    """Return whether a text is nothing but names: no word of four letters is in lower case."""
+    """Return whether a text is nothing but names: no word of four letters is
+    in lower case.
+    """
     items = split_items(text)
     if not items or _LOW_WORD.search(text):
         return False
@@ -471,7 +501,9 @@ def are_plain_names(text: str) -> bool:
 
 
 def _speaks(text: str) -> bool:
-    """Return whether a text is a sentence: `I would go with`, `Norway will win`, `我认为`."""
+    """Return whether a text is a sentence: `I would go with`, `Norway will
+    win`, `我认为`.
+    """
     speaker = _SPEAKERS.find(text)
     if speaker and _VERB.match(text, len(speaker)):
         return True
@@ -481,8 +513,8 @@ def _speaks(text: str) -> bool:
 
 
 def is_name_of(text: str, words: str, truth: Sequence[Name]) -> bool:
-    """Return whether a text that looks like a refusal is a name. It begins with a true name, or is
-    a list that begins with `Unknown`.
+    """Return whether a text that looks like a refusal is a name. It begins with a true
+    name, or is a list that begins with `Unknown`.
     """
     folded = fold(text)
     if any(folded.startswith(fold(name.text)) for name in truth):

@@ -1,13 +1,16 @@
-"""Names: the form in which they compare, how like two of them are, and which of two lists match.
+"""Names: the form in which they compare, how like two of them are, and which of
+    two lists match.
 
-A name is a small set of forms: whole, without its brackets, what its brackets hold; of a prediction
-also what stands in front of ` by ` and on either side of its dashes. Of two names some forms may be
-compared, and the strongest likeness counts:
+A name is a small set of forms: whole, without its brackets, what its brackets hold; of
+a prediction also what stands in front of ` by ` and on either side of its dashes. Of
+two names some forms may be compared, and the strongest likeness counts:
 
     exact   the names are equal, case, quotes and accents aside
     same    two forms are equal, punctuation and blanks aside
-    long    the predicted form ends with the true one, and what stands in front may be added
-    short   the true form ends with the predicted one, and what stands in front may be missing
+    long    the predicted form ends with the true one, and what stands in
+    front may be added
+    short   the true form ends with the predicted one, and what stands in front
+    may be missing
 """
 
 from __future__ import annotations
@@ -35,12 +38,14 @@ NONE, SHORT, LONG, SAME, EXACT = range(5)
 _QUOTES: Final = lazy(r"[\"'“”‘’„«»《》〈〉「」『』`´]")
 _ACCENTED: Final = lazy(r"[\u00d7\u00df-\u024f\u1e00-\u1eff]")
 _FOLDED: Final = str.maketrans("•・‧∙⋅øłđ", "·····old")
-# Words alone, in one form: no ` by `, no surname in front (SEREMES Ann, Hart U.) or in capitals
+# Words alone, in one form: no ` by `, no surname in front (SEREMES Ann, Hart U.)
+# or in capitals
 _PLAIN: Final = lazy(
     r"(?![A-Z]{2})[^\W_](?:[\w ]*[^\W_])?[ .。]*(?<!\s\w\.)(?<!\s[JS]r)(?<!\s[JS]r\.)"
 )
 _LEGAL: Final = split_words(
-    "Inc, inc, INC, Corp, corp, CORP, Corporation, corporation, Ltd, ltd, LTD, Plc, plc, PLC, AG"
+    "Inc, inc, INC, Corp, corp, CORP, Corporation, corporation, Ltd, ltd, LTD, Plc, "
+    "plc, PLC, AG"
 )
 # Behind a blank, 公司 also directly and 集团 behind two characters
 _LEGAL_FORM: Final = lazy(
@@ -57,8 +62,8 @@ def _drop_legal_form(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """Drop what does not matter in a name: case, accents, quotes, slashes, a leading `@`, trailing
-    full stops.
+    """Drop what does not matter in a name: case, accents, quotes, slashes, a leading
+    `@`, trailing full stops.
     """
     return " ".join(_fold_case(text).replace("/", " ").split())
 
@@ -67,7 +72,9 @@ def _fold_case(text: str) -> str:
     """Fold a text, but for its slashes and blanks."""
     folded = _QUOTES.sub("", text.casefold())
     if not folded.isascii():
-        folded = _ACCENTED.sub(lambda one: unicodedata.normalize("NFKD", one[0])[0], folded)
+        folded = _ACCENTED.sub(
+            lambda one: unicodedata.normalize("NFKD", one[0])[0], folded
+        )
         folded = folded.translate(_FOLDED)
     return folded.rstrip(" .。\n").lstrip("@ \n")
 
@@ -84,8 +91,8 @@ def key_of(spaced: str) -> str:
 
 
 class Name(NamedTuple):
-    """A name as it compares: its `key`, and `letters`. These are the key without blanks, of a name
-    that is words alone in one form.
+    """A name as it compares: its `key`, and `letters`. These are the key without
+    blanks, of a name that is words alone in one form.
     """
 
     text: str
@@ -97,7 +104,8 @@ class Name(NamedTuple):
 def parse_name(text: str) -> Name:
     """Make the comparable form of a cleaned name.
 
-    >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Zoë").key
+    >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key,
+        parse_name("Zoë").key
     ('panda plan', '许二木', 'zoe')
     """
     key = key_of(fold(name_country(_drop_legal_form(text))))
@@ -120,7 +128,8 @@ _SURNAME_FIRST: Final = lazy(
 # Lin HARU, who is Haru Lin where the family name comes first
 _SURNAME_LAST: Final = lazy(r"([A-Z][\w'’-]*[a-z])\s([A-Z][A-Z'’-]+)")
 _BETWEEN_DIGITS: Final = lazy("(?<=[0-9]) (?=[0-9])")
-_IN_WORD: Final = lazy(r"[^\W\d_]-\Z|[0-9][.]\Z")  # Moth-Man ends with no Man, 3.5 with no 5
+# Moth-Man ends with no Man, 3.5 with no 5
+_IN_WORD: Final = lazy(r"[^\W\d_]-\Z|[0-9][.]\Z")
 _SMALL_WORDS: Final = ("of", "the")  # without a letter in the initials
 WHOLE, PART, BARE, ASIDE = range(4)
 
@@ -131,8 +140,9 @@ def is_surname_printed(text: str) -> bool:
 
 
 class Form(NamedTuple):
-    """A form of a name, in three writings. It is folded; its words (each CJK character is one) have
-    their beginnings; and all of them are one, with a point between two numbers.
+    """A form of a name, in three writings. It is folded; its words (each CJK character
+    is one) have their beginnings; and all of them are one, with a point
+    between two numbers.
     """
 
     text: str
@@ -142,8 +152,8 @@ class Form(NamedTuple):
     kind: int
 
     def find_front(self, end: Form) -> str | None:
-        """Find what stands in front of another form at this one's end. None if it is not there, or
-        only within a word.
+        """Find what stands in front of another form at this one's end. None if it is
+        not there, or only within a word.
         """
         cut = len(self.words) - len(end.words)
         has_letter = any(map(str.isalpha, end.squashed))  # 2 is not Frozen 2
@@ -158,7 +168,9 @@ class Form(NamedTuple):
 
 
 def _split_words(text: str) -> list[tuple[str, int]]:
-    """Split a folded name into words, each with its beginning; each CJK character is one."""
+    """Split a folded name into words, each with its beginning; each CJK
+    character is one.
+    """
     words = []
     for piece in _PIECE.finditer(text):
         begin = piece.start()
@@ -168,7 +180,9 @@ def _split_words(text: str) -> list[tuple[str, int]]:
         for kind, chars in groupby(piece[0], is_cjk):
             run = "".join(chars)
             if kind:
-                words += [(char, at) for at, char in enumerate(run, begin) if char.isalnum()]
+                words += [
+                    (char, at) for at, char in enumerate(run, begin) if char.isalnum()
+                ]
             else:
                 words.append((run, begin))
             begin += len(run)
@@ -190,8 +204,8 @@ def _make_forms(text: str, kind: int, predicted: bool) -> Iterator[tuple[str, in
 
 
 def _offers_other(inside: str) -> bool:
-    """Return whether brackets deny a name or hold another guess: `(or Hart)`, `(wrong)`. The
-    country `(NOR)` is none, nor is `(possibly rising)`.
+    """Return whether brackets deny a name or hold another guess: `(or Hart)`,
+    `(wrong)`. The country `(NOR)` is none, nor is `(possibly rising)`.
     """
     kind, rest = split_front(inside)
     if inside.isupper():
@@ -202,7 +216,9 @@ def _offers_other(inside: str) -> bool:
 
 
 def _may_be_alias(inside: str, outside: str) -> bool:
-    """Return whether brackets can hold another name of the thing; `guess (guess)` names two."""
+    """Return whether brackets can hold another name of the thing; `guess
+    (guess)` names two.
+    """
     if inside.isascii() != outside.isascii():
         return True
     words = [word for word, _ in _split_words(inside)]
@@ -220,8 +236,8 @@ def _are_initials(short: Sequence[str], full: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def _find_forms(text: str, side: str) -> tuple[Form, ...]:
-    """Find the forms of a true name, or of one side of a prediction. `side` is "" for a true name,
-    else "front" or "end": what counts of the dashes.
+    """Find the forms of a true name, or of one side of a prediction. `side` is "" for a
+    true name, else "front" or "end": what counts of the dashes.
     """
     made = [*_make_forms(text, WHOLE, bool(side))]
     for part in _split_sides(text, side):
@@ -235,7 +251,9 @@ def _find_forms(text: str, side: str) -> tuple[Form, ...]:
 
 
 def _split_sides(text: str, side: str) -> Iterator[str]:
-    """Yield what stands in front of ` by ` in a prediction, and on a side of its dashes."""
+    """Yield what stands in front of ` by ` in a prediction, and on a side
+    of its dashes.
+    """
     if not side:
         return
     for cut in [*_BY.finditer(text)][-1:]:
@@ -263,10 +281,12 @@ def _make_form(text: str, kind: int) -> Form:
 _HEDGES: Final = frozenset(words("denials", "guesses", "but", "parting"))
 _HEDGES_CJK: Final = tuple(word for word in _HEDGES if not word.isascii())
 _JOINTS_CJK: Final = ("和", "与", "以及")  # in front of the last of a list
-_PLACES: Final = ("city", "state", "university", "republic", "kingdom")  # City of Austin
+# City of Austin
+_PLACES: Final = ("city", "state", "university", "republic", "kingdom")
 _WORD: Final = lazy("[a-z/]+")
 _RANKED: Final = lazy(r"\bno\.?\s*[0-9]+")
-_PARTING: Final = lazy(  # marks that part two names: +, |, @, =, &, a dash, Hart / Solberg
+# Marks that part two names: +, |, @, =, &, a dash, Hart / Solberg
+_PARTING: Final = lazy(
     r"\w\s[0-9]{1,3}[.)]\s?\Z|(?<![0-9])[、。]|\s-|[–—―⸺]|(?<!:)\s\S*/|/\s|[^\x00-\x7f]/"
     r"|[^\w\s.:/#'()\[\]{}【】·*%$€£¥®©°、。-]"
 )
@@ -288,8 +308,8 @@ _PEOPLE: Final = lazy(
 
 
 class NameStyle(NamedTuple):
-    """What a question asks for: `titles` of films or songs, or names. With `subtitles`, the rest of
-    a title stands behind a dash.
+    """What a question asks for: `titles` of films or songs, or names. With `subtitles`,
+    the rest of a title stands behind a dash.
     """
 
     titles: bool
@@ -318,8 +338,9 @@ def compare_names(
     likeness = NONE
     for form in _find_forms(true.text, ""):
         for other in _find_forms(predicted.text, side):
-            # One of them must be whole, and a bracket of the truth stands against all of an answer:
-            # `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is not `Song (Ann)`.
+            # One of them must be whole, and a bracket of the truth stands against all
+            # of an answer: `Dune (1984)` is not `Dune (2021)`, `Other Song - Ann` is
+            # not `Song (Ann)`.
             kinds = form.kind, other.kind
             may_be_same = WHOLE in kinds or kinds == (BARE, PART)
             if may_be_same and form.squashed[-1] == other.squashed[-1]:
@@ -328,7 +349,9 @@ def compare_names(
 
 
 def _is_denied(text: str) -> bool:
-    """Return whether a name is denied or asked: `!Solberg`, `Solberg?`, not `Who Knows?`."""
+    """Return whether a name is denied or asked: `!Solberg`, `Solberg?`,
+    not `Who Knows?`.
+    """
     if _DENYING.match(text):
         return True
     return text.endswith(("?", "？", *CROSSES)) and not _QUESTIONS.find(text)
@@ -351,12 +374,16 @@ def _compare_forms(true: Form, predicted: Form, wording: Wording) -> int:
         is_added = front is not None and _may_be_added(front)
         return LONG if is_added else NONE
     front = true.find_front(predicted)
-    is_missing = front is not None and _may_be_missing(front, predicted.squashed, wording)
+    is_missing = front is not None and _may_be_missing(
+        front, predicted.squashed, wording
+    )
     return SHORT if is_missing else NONE
 
 
 def _may_be_added(front: str) -> bool:
-    """Return whether a prediction may have these words in front of a name: a brand, a rank."""
+    """Return whether a prediction may have these words in front of a name: a
+    brand, a rank.
+    """
     front = _BULLET.sub("", front[-120:])
     words = _WORD.findall(_RANKED.sub("", front))
     if len(front.split()) > 3 or count_cjk(front) > 6:
@@ -371,7 +398,9 @@ def _may_be_added(front: str) -> bool:
 
 
 def _names_other(words: Sequence[str]) -> bool:
-    """Return whether words end with an `of` that makes another thing: Son of, Return of the."""
+    """Return whether words end with an `of` that makes another thing: Son of,
+    Return of the.
+    """
     before = [word for word in words if word != "the"]
     if before[-1:] != ["of"]:
         return False
@@ -379,8 +408,8 @@ def _names_other(words: Sequence[str]) -> bool:
 
 
 def _may_be_missing(front: str, rest: str, wording: Wording) -> bool:
-    """Return whether a prediction may leave out these words in front of a name. It may leave out
-    one word, or no more than is left.
+    """Return whether a prediction may leave out these words in front of a name. It may
+    leave out one word, or no more than is left.
     """
     front = front[-120:].strip()
     if _OPEN.search(front):
@@ -398,12 +427,14 @@ def _may_be_missing(front: str, rest: str, wording: Wording) -> bool:
 
 
 def find_sides(predicted: Sequence[Name], wording: Wording) -> tuple[str, ...]:
-    """Choose the sides of its dashes by which a list may be read. All names are read by their
-    fronts, or all by their ends.
+    """Choose the sides of its dashes by which a list may be read. All names are read by
+    their fronts, or all by their ends.
 
     `guess - other guess` on every item would name two things for each place.
     """
-    dashed = [name for name in predicted if not name.letters and _DASH.search(name.text)]
+    dashed = [
+        name for name in predicted if not name.letters and _DASH.search(name.text)
+    ]
     if not dashed:
         return ("front",)
     are_all_dashed = len(dashed) == len(predicted) > 1
@@ -412,7 +443,8 @@ def find_sides(predicted: Sequence[Name], wording: Wording) -> tuple[str, ...]:
     return ("end",)
 
 
-Pairs = Collection[tuple[str, str]]  # keys of a true and a predicted name that are known to be same
+# Keys of a true and a predicted name that are known to be same
+Pairs = Collection[tuple[str, str]]
 
 
 def match_names(
@@ -421,7 +453,8 @@ def match_names(
     wording: Wording = NO_WORDING,
     known: Pairs = (),
 ) -> dict[int, int]:
-    """Match each true name with at most one predicted name: `["Solberg", "Hart"]` → `{0: 1}`.
+    """Match each true name with at most one predicted name: `["Solberg",
+    "Hart"]` → `{0: 1}`.
 
     That side of the dashes counts which matches more, of equal ones the one in order.
     """
@@ -438,10 +471,14 @@ def _rate_match(match: Mapping[int, int]) -> tuple[int, bool]:
 
 
 def _match_side(
-    truth: Sequence[Name], predicted: Sequence[Name], side: str, wording: Wording, known: Pairs
+    truth: Sequence[Name],
+    predicted: Sequence[Name],
+    side: str,
+    wording: Wording,
+    known: Pairs,
 ) -> dict[int, int]:
-    """Let true names choose: those with an exact match first, then those with the fewest others.
-    Each takes the strongest, its own place among equals.
+    """Let true names choose: those with an exact match first, then those with the
+    fewest others. Each takes the strongest, its own place among equals.
     """
     exact: dict[str, list[int]] = {name.key: [] for name in truth}
     pairs: list[tuple[int, int, bool, int]] = []
@@ -457,7 +494,9 @@ def _match_side(
                 meant[at] = like
         if meant and not _is_of_two(name, meant, truth):  # few
             pairs += [(at, -like, at != place, place) for at, like in meant.items()]
-    matches = {at: exact[name.key].pop(0) for at, name in enumerate(truth) if exact[name.key]}
+    matches = {
+        at: exact[name.key].pop(0) for at, name in enumerate(truth) if exact[name.key]
+    }
     if not pairs:  # most
         return matches
     counts = Counter([pair[0] for pair in pairs])

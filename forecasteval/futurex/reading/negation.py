@@ -1,4 +1,6 @@
-"""What a text denies: what takes a value back that stands in front of it, and any denial."""
+"""What a text denies: what takes a value back that stands in front of it,
+and any denial.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from .language import table_of
 CROSSES: Final = "✕✖✗✘❌❎⛔🚫"
 _ASKED: Final = lazy(rf"[\s*\"”()（]*[?？{CROSSES}]")
 _COPULAS: Final = table_of("copulas", "foretold", "can")
-_SUBJECTS: Final = table_of("fillers", "articles", "options", "choices", "nouns", "above")
+_SUBJECTS: Final = table_of(
+    "fillers", "articles", "options", "choices", "nouns", "above"
+)
 _DEGREES: Final = table_of("degrees")
 _REJECTIONS: Final = table_of("denials", "rejections")
 _TAKEN_BACK: Final = table_of("taken back")
@@ -23,7 +27,9 @@ _WORD_START: Final = lazy(r"(?<![A-Za-z'’])(?=[A-Za-z])|(?=[^\x00-\x7f])")
 
 
 def takes_back(behind: str) -> bool:
-    """Return whether what stands behind a value takes it back: `?`, `is unlikely`, `(wrong)`."""
+    """Return whether what stands behind a value takes it back: `?`, `is
+    unlikely`, `(wrong)`.
+    """
     if not behind or _ASKED.match(behind):
         return bool(behind)
     begin = end_of(_BETWEEN, behind)

@@ -1,4 +1,6 @@
-"""Numbers of answers: which one a sentence says, what it means in the truth's unit, its score."""
+"""Numbers of answers: which one a sentence says, what it means in the truth's
+unit, its score.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ _NONE: Final = Unparsed("no number", is_silent=True)
 _PROSE: Final = Unparsed("no box, and not wholly a number", "prose", is_silent=True)
 _ACCOUNT: Final = lazy(r"[$\s]*\(([^()]*[0-9][^()]*)\)[$\s.]*")
 _DIGIT: Final = lazy("[0-9]")
-_FRACTION: Final = lazy(r"(-?)(?:([0-9]{1,6}) )?([0-9]{1,6})/([0-9]{1,6})[.\s]*")  # 2 1/2
+# 2 1/2
+_FRACTION: Final = lazy(r"(-?)(?:([0-9]{1,6}) )?([0-9]{1,6})/([0-9]{1,6})[.\s]*")
 _HAS_DIGIT: Final = lazy("[0-9零一二两三四五六七八九十]")
 _MAX_LEAD: Final = 24  # characters of the words, sign and currency in front of digits
 _DASHES: Final = ("- ", "– ")
@@ -58,10 +61,15 @@ _DATE: Final = lazy(  # A glance at the first sign makes the search fast.
 _NO_VALUE_BEFORE: Final = lazy(  # Win10, COVID-19; per 100, rank 3, week 23
     r"(?i)[a-z_]-?\Z|(?:/|\bper\s|每|\bof\s|\bweek\s|\bno\.\s?|\btop\s|\brank\s|#|第)[$£€¥]?\Z"
 )
-_JOINED: Final = lazy(r"-?[A-Za-z_]|/?[0-9]|\s(?:CI|confidence)\b")  # 23rd, 7-day, 1/4, 95% CI
-_GOES_ON: Final = lazy(r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]")
+# 23rd, 7-day, 1/4, 95% CI
+_JOINED: Final = lazy(r"-?[A-Za-z_]|/?[0-9]|\s(?:CI|confidence)\b")
+_GOES_ON: Final = lazy(
+    r"左右|上下|附近|以[上下内]|之[间内]|[的多余至到和与或是为但且及时]"
+)
 # In front of the last result: no words, but names of variables
-_EQUATION: Final = lazy(r"(?:(?![A-Za-z]{2}|[^\W\d_a-zA-Z])[^\n]){1,200}=\s*(?=[^=]*\Z)")
+_EQUATION: Final = lazy(
+    r"(?:(?![A-Za-z]{2}|[^\W\d_a-zA-Z])[^\n]){1,200}=\s*(?=[^=]*\Z)"
+)
 MAX_BARE: Final = 500  # characters of a text without a box that is a value
 _OTHERWISE: Final = lazy(  # 58 if it rises, 66 otherwise; 58 < x < 66
     rf"(?i)(?:{pattern_of('conditions')}).*(?:\botherwise\b|\b(?:or\s)?else\b|否则)"
@@ -72,13 +80,17 @@ _KNOWN_BEHIND: Final = lazy(r"(?:\s?(?:\([^()]*\)|\[[^\[\]]*\]))*[\s.。!]*\Z")
 
 
 def named_numbers(words: str) -> frozenset[float]:
-    """Collect the numbers that a question itself names: its dates, the 500 of S&P 500 (rule 9)."""
+    """Collect the numbers that a question itself names: its dates, the 500 of
+    S&P 500 (rule 9).
+    """
     runs = _RUN.findall(words.replace(",", ""))
     return frozenset(float(run.rstrip(".")) for run in runs if run.count(".") < 2)
 
 
 def find_quantity(text: str, position: int) -> tuple[Quantity, int, int] | None:
-    """Find the next quantity at or behind a position; numbers glued to letters are none."""
+    """Find the next quantity at or behind a position; numbers glued to
+    letters are none.
+    """
     end = position
     while digit := _DIGIT.search(text, end):
         begin = digit.start()
@@ -90,7 +102,9 @@ def find_quantity(text: str, position: int) -> tuple[Quantity, int, int] | None:
             end = end_of(_RUN, text, begin)
             continue
         quantity, end = read
-        is_name = lead == begin and _NO_VALUE_BEFORE.search(text, max(0, begin - 6), begin)
+        is_name = lead == begin and _NO_VALUE_BEFORE.search(
+            text, max(0, begin - 6), begin
+        )
         if not is_name and not _is_glued(text, quantity, end):
             # Behind another number the words in front belong to the gap: `or about 5`.
             if position and text[lead:begin].strip("-+$€£¥ "):
@@ -109,8 +123,8 @@ def _is_glued(text: str, quantity: Quantity, end: int) -> bool:
 
 
 def find_numbers(text: str, wording: Wording = NO_WORDING) -> list[Said[Quantity]]:
-    """List the quantities that a text says. Dates are none, nor are those that the question names
-    and bounds (`above 400, at 412`), where others are left.
+    """List the quantities that a text says. Dates are none, nor are those that the
+    question names and bounds (`above 400, at 412`), where others are left.
     """
     text = _DATE.sub(lambda date: ";".ljust(len(date[0])), text)
     values = walk(text, find_quantity)
@@ -127,11 +141,12 @@ def interpret_number(
     percent: bool | None = None,
     wording: Wording = NO_WORDING,
 ) -> Quantity | Unparsed:
-    """Read the number that a text is, or with `in_sentence` the one that it states (rule 9): the
-    one with which it begins, or the only one; else the reason why there is none.
+    """Read the number that a text is, or with `in_sentence` the one that it states
+    (rule 9): the one with which it begins, or the only one; else the reason why
+    there is none.
 
-    `percent` says of an answer whether a percentage is asked for. A fall is negative where the
-    `wording` asks for a change.
+    `percent` says of an answer whether a percentage is asked for. A fall is negative
+    where the `wording` asks for a change.
     """
     if not _HAS_DIGIT.search(text):
         return _NONE
@@ -147,7 +162,9 @@ def interpret_number(
     return sign_fall(read, wording) if read else _NONE
 
 
-def _read_sentence(text: str, percent: bool | None, wording: Wording) -> Quantity | Unparsed | None:
+def _read_sentence(
+    text: str, percent: bool | None, wording: Wording
+) -> Quantity | Unparsed | None:
     """Read the number that a sentence states: behind the last `=`, if there is one."""
     if days := _parse_days(text):
         return days
@@ -171,8 +188,8 @@ _CLAUSE_END: Final = lazy(r"[,;:()，；：。…\n]|\.\s")
 
 
 def _drop_past(text: str, values: Sequence[Said[Quantity]]) -> list[Said[Quantity]]:
-    """Return the values without those of the past (`last close 400`), and those that others are
-    compared to (`up from 400`).
+    """Return the values without those of the past (`last close 400`), and those that
+    others are compared to (`up from 400`).
     """
     left = []
     end = 0
@@ -202,7 +219,9 @@ def _parse_fraction(text: str) -> Quantity | None:
 
 
 def _parse_days(text: str) -> Quantity | None:
-    """Read a count of days or weeks where a number is asked for; else 7天 may be a name."""
+    """Read a count of days or weeks where a number is asked for; else 7天
+    may be a name.
+    """
     read = parse_quantity(text, 0)
     if not read:
         return None
@@ -227,8 +246,12 @@ def _read_with_error(text: str) -> Quantity | None:
 def _choose_number(
     text: str, values: Sequence[Said[Quantity]], percent: bool | None
 ) -> Quantity | Unparsed | None:
-    """Choose by the rules of the walk, with what numbers alone have: units, and ranges."""
-    stated = [said for said in values if said.joint != NOT and not takes_back(said.behind)]
+    """Choose by the rules of the walk, with what numbers alone have:
+    units, and ranges.
+    """
+    stated = [
+        said for said in values if said.joint != NOT and not takes_back(said.behind)
+    ]
     if not stated:
         return None
     front = SENTENCE_STOP.split(text[: stated[0].begin])[-1]
@@ -265,9 +288,13 @@ def _is_asked(quantity: Quantity, percent: bool | None) -> bool:
 
 
 def _is_same_kind(quantity: Quantity, first: Quantity) -> bool:
-    """Return whether two quantities may be of one list: 22% and 26%, not $42.5 and 3 weeks."""
+    """Return whether two quantities may be of one list: 22% and 26%, not
+    $42.5 and 3 weeks.
+    """
     percents = (quantity.scale == PERCENT) == (first.scale == PERCENT)
-    return percents and (quantity.unit == first.unit or not (quantity.unit and first.unit))
+    return percents and (
+        quantity.unit == first.unit or not (quantity.unit and first.unit)
+    )
 
 
 def _amount(quantity: Quantity) -> float:
@@ -288,14 +315,17 @@ _FORETOLD: Final = frozenset(words("foretold"))
 
 
 def read_loosely(text: str, wording: Wording) -> Quantity | None:
-    """Read the last number of the last sentence of prose that has one that is not the question's;
-    None of a refusal, and of what depends on a condition or is said by others.
+    """Read the last number of the last sentence of prose that has one that is not the
+    question's; None of a refusal, and of what depends on a condition or is
+    said by others.
     """
     if not text or any(pattern.search(text) for pattern in DECLINING):
         return None
     named = wording.ask(named_numbers)
     for sentence in reversed(_SENTENCES.split(clean(text[-_MAX_LOOSE:]))):
-        values = [said for said in find_numbers(sentence) if said.value.value not in named]
+        values = [
+            said for said in find_numbers(sentence) if said.value.value not in named
+        ]
         if values and not values[-1].value.bound:
             is_own = not (CONDITIONS.search(sentence) or _OTHERS.search(sentence))
             return sign_fall(values[-1].value, wording) if is_own else None
@@ -310,13 +340,16 @@ _CHANGE: Final = lazy(
     r"|\bmom\b|\bnet\b|净|变化|变动|涨跌|增长|增速|增幅|同比|环比|利润|盈利|收益"
 )
 _ASKS_FALL: Final = lazy(
-    r"(?i)(?<!or )\b(?:declin|decreas|fall|fell|drop|loss|down\b|net\s(?:outflow|sell|sale|sold))"
+    r"(?i)(?<!or "
+    r")\b(?:declin|decreas|fall|fell|drop|loss|down\b|net\s(?:outflow|sell|sale|sold))"
     r"|净卖出|净流出|净减持|(?<!涨)跌幅|降幅|下降|下跌|减少|亏损"
 )
 
 
 def asks_change(words: str) -> bool:
-    """Return whether a question asks for a change, and not for how much something falls."""
+    """Return whether a question asks for a change, and not for how much
+    something falls.
+    """
     return bool(_CHANGE.search(words)) and not _ASKS_FALL.search(words)
 
 
@@ -333,13 +366,17 @@ _ASKS: Final = lazy(  # A set of first signs makes the search fast.
     r"[iI(多单几以](?:(?<=\()|(?<=\b[iI])[nN]\s(?!%\s(?i:terms))(?i:units\sof\s)?"
     r"|(?:(?<=多)少|(?<=单)位|(?<=[几以]))[:：为是]?\s?)"
 )
-_MONEY: Final = lazy(r"(?i)(?:USD|US\$|\$|RMB|CNY|HKD|HK\$|EUR|yuan|(?:US\s)?dollars?)\s?")
+_MONEY: Final = lazy(
+    r"(?i)(?:USD|US\$|\$|RMB|CNY|HKD|HK\$|EUR|yuan|(?:US\s)?dollars?)\s?"
+)
 _ASKS_PERCENT: Final = lazy("%多少|百分之多少|百分之几")
 _BASIS_POINTS: Final = lazy(r"(?i)bps?|basis\s+points?|个?基点")
 
 
 def question_scale(words: str) -> float | None:
-    """Read the scale a question asks for: `in hundreds of millions of yuan` 1e8, `%多少` 0.01."""
+    """Read the scale a question asks for: `in hundreds of millions of yuan`
+    1e8, `%多少` 0.01.
+    """
     for asks in _ASKS.finditer(words):
         begin = end_of(_MONEY, words, asks.end())
         scale = read_scale(words, begin)
@@ -358,14 +395,17 @@ class Reading(NamedTuple):
 
 
 def find_sigma(truth: float, std: float | None, rules: Rules) -> float | None:
-    """Choose the sigma of a question: its Std, or a share of the truth; None requires equality."""
+    """Choose the sigma of a question: its Std, or a share of the truth; None
+    requires equality.
+    """
     if rules.relative_sigma is None or (std is not None and rules.std_counts):
         return std
     return rules.relative_sigma * abs(truth) or ZERO_SIGMA
 
 
 class NumberTruth(TruthOf[Reading]):
-    """Truth of a numeric question; `sigma` and every compared value are in the unit of the truth.
+    """Truth of a numeric question; `sigma` and every compared value are in the
+    unit of the truth.
 
     `wording`: whether `down 0.4%` is negative is up to what the question asks for.
     """
@@ -390,9 +430,12 @@ class NumberTruth(TruthOf[Reading]):
         if plain := parse_plain_number(answer.text):  # most
             return self._convert(plain)
         text = answer.cleaned[end_of(_LIST_NUMBER, answer.cleaned) :]
-        account = _ACCOUNT.fullmatch(answer.text) if "(" in answer.text else None  # (79,000)
+        # (79,000)
+        account = _ACCOUNT.fullmatch(answer.text) if "(" in answer.text else None
         bare = clean(account[1]) if account else text
-        quantity: Quantity | Unparsed | None = _parse_fraction(text) or parse_number(bare)
+        quantity: Quantity | Unparsed | None = _parse_fraction(text) or parse_number(
+            bare
+        )
         if not quantity and (status := self.find_status(answer)):
             return status
         if isinstance(quantity, Quantity):
@@ -400,7 +443,8 @@ class NumberTruth(TruthOf[Reading]):
                 quantity = quantity._replace(falls=True)
             quantity = sign_fall(quantity, self.wording)
         else:
-            # `My prediction is based on …` states nothing, `Answer: It will close at 5` does.
+            # `My prediction is based on …` states nothing, `Answer: It will
+            # close at 5` does.
             is_said = not text[:1].islower() or not _FORETOLD.isdisjoint(text.split())
             is_sentence = is_said or parse_quantity(text, 0) is not None
             in_sentence = answer.boxed or (answer.stated and is_sentence)
@@ -413,7 +457,9 @@ class NumberTruth(TruthOf[Reading]):
         return self._convert(quantity)
 
     def score(self, answer: Answer) -> AnswerScore:
-        """Compute the score of an answer; with `loose` prose that states nothing is read, too."""
+        """Compute the score of an answer; with `loose` prose that states
+        nothing is read, too.
+        """
         scored = super().score(answer)
         if not self.loose or answer.boxed or scored.reason != _PROSE.reason:
             return scored
@@ -426,7 +472,9 @@ class NumberTruth(TruthOf[Reading]):
         return self.compare(read._replace(loose=True))
 
     def _convert(self, quantity: Quantity) -> Reading | Unparsed:
-        """Convert a quantity to the unit of the truth, in the meaning that is nearest."""
+        """Convert a quantity to the unit of the truth, in the meaning
+        that is nearest.
+        """
         if quantity.unit:
             if not self._is_comparable(quantity):
                 return _OTHER_CURRENCY
@@ -462,7 +510,9 @@ class NumberTruth(TruthOf[Reading]):
 
 
 def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
-    """List the values, in the truth's unit, a prediction may mean, likeliest first (rule 10)."""
+    """List the values, in the truth's unit, a prediction may mean, likeliest
+    first (rule 10).
+    """
     value, scale = prediction.value, prediction.scale
     stated = truth.quantity.scale or truth.asked_scale
     unit = stated or 1.0
@@ -480,17 +530,20 @@ def readings(prediction: Quantity, truth: NumberTruth) -> list[Reading]:
         return [Reading(value)]
     asked = (truth.asked_scale or unit) / unit
     notes = {asked: "in the question's unit", 1.0 / unit: "as the full amount"}
-    others = [Reading(value * factor, note) for factor, note in notes.items() if factor != 1.0]
+    others = [
+        Reading(value * factor, note) for factor, note in notes.items() if factor != 1.0
+    ]
     return [Reading(value), *others]
 
 
 def score_number(truth: float, prediction: float, sigma: float | None) -> float:
-    """max(0, 1 − ((truth − prediction)/sigma)²), in [0, 1]; all three in one unit (seed README,
-    评分机制).
+    """max(0, 1 − ((truth − prediction)/sigma)²), in [0, 1]; all three in one unit (seed
+    README, 评分机制).
 
     With sigma 0 or None: 1 if both are equal to 1e-9 of the larger, else 0.
 
-    >>> score_number(100, 105, 10), score_number(100, 111, 10), score_number(838.34, 838.340, None)
+    >>> score_number(100, 105, 10), score_number(100, 111, 10), score_number(838.34,
+        838.340, None)
     (0.75, 0.0, 1.0)
     """
     error = truth - prediction

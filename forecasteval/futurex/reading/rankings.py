@@ -31,9 +31,9 @@ _INVERTED: Final = lazy(r"[A-Z][\w'’-]+, [A-Z][\w'’-]+\.?")  # MARSH, Evelyn
 
 
 class RankingTruth(TruthOf[Sequence[Name]]):
-    """Truth of a ranking: names, best first; `ordered` unless any order will do, `whole` if no part
-    of it counts. With `cut` no names beyond as many count. The `wording` says what the
-    names are of.
+    """Truth of a ranking: names, best first; `ordered` unless any order will do,
+    `whole` if no part of it counts. With `cut` no names beyond as many count. The
+    `wording` says what the names are of.
     """
 
     __slots__ = ("_compounds", "_keys", "_wording", "cut", "names", "ordered", "whole")
@@ -46,7 +46,12 @@ class RankingTruth(TruthOf[Sequence[Name]]):
         whole: bool = False,
         cut: bool = False,
     ) -> None:
-        self.names, self.ordered, self.whole, self._wording = names, ordered, whole, wording
+        self.names, self.ordered, self.whole, self._wording = (
+            names,
+            ordered,
+            whole,
+            wording,
+        )
         self.cut = cut
         self._keys = frozenset([name.key for name in names])
         several = [name.text for name in names if not name.letters]
@@ -54,7 +59,10 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
     def read(self, answer: Answer) -> Sequence[Name] | Unparsed:
         """Read the predicted names, best first, or why there are none."""
-        if not answer.elements and (end := find_exclusion(answer.sentence, self.names)) >= 0:
+        if (
+            not answer.elements
+            and (end := find_exclusion(answer.sentence, self.names)) >= 0
+        ):
             answer = replace(answer, text=answer.sentence[:end], _cleaned=None)
         if len(self.names) == 1 and (lone := self._read_lone(answer.sentence)):
             return (lone,)
@@ -68,13 +76,20 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             labelled = find_labelled(answer.cleaned)
             if labelled:
                 return tuple(map(parse_name, labelled))
-        if not answer.boxed and not looks_like_names(answer.sentence, not answer.stated):
+        if not answer.boxed and not looks_like_names(
+            answer.sentence, not answer.stated
+        ):
             return NO_LIST
         count = len(self.names) or None
-        return parse_items(answer, self._wording, count, self._keys, self._compounds) or UNNAMED
+        return (
+            parse_items(answer, self._wording, count, self._keys, self._compounds)
+            or UNNAMED
+        )
 
     def _read_lone(self, text: str) -> Name | None:
-        """Read the only true name, which may hold "and" or "/", or its surname in front."""
+        """Read the only true name, which may hold "and" or "/", or its
+        surname in front.
+        """
         (true,) = self.names
         name = parse_name(text)
         if name.key == true.key:
@@ -92,8 +107,8 @@ class RankingTruth(TruthOf[Sequence[Name]]):
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
         """Score 1 if the lists agree item by item and in length, else 0.8·matched/k.
 
-        There are k true items; all predicted ones count, in any order (seed README, 评分机制).
-        `known` pairs of names mean the same.
+        There are k true items; all predicted ones count, in any order (seed README,
+        评分机制). `known` pairs of names mean the same.
         """
         total, counted = len(self.names), predicted
         padded = len(predicted) > total
@@ -101,7 +116,9 @@ class RankingTruth(TruthOf[Sequence[Name]]):
             counted = predicted[:total]
         places = match_names(self.names, counted, self._wording, known)
         matched, shown = len(places), show_names(predicted)
-        in_order = not self.ordered or all(true == place for true, place in places.items())
+        in_order = not self.ordered or all(
+            true == place for true, place in places.items()
+        )
         if in_order and matched == total == len(predicted):
             return AnswerScore(1.0, "scored", shown, "", None, matched, total, padded)
         score = PARTIAL_RANKING * (matched / max(1, total))
@@ -114,13 +131,15 @@ class RankingTruth(TruthOf[Sequence[Name]]):
 
 
 class NameTruth(RankingTruth):
-    """Truth of a choice that has neither options nor labels: names, each picked once; `exact` ones
-    score 1 or 0.
+    """Truth of a choice that has neither options nor labels: names, each picked once;
+    `exact` ones score 1 or 0.
     """
 
     __slots__ = ("exact",)
 
-    def __init__(self, names: Sequence[Name], exact: bool, wording: Wording = NO_WORDING) -> None:
+    def __init__(
+        self, names: Sequence[Name], exact: bool, wording: Wording = NO_WORDING
+    ) -> None:
         super().__init__(tuple(names), wording, ordered=False)
         self.exact = exact
 
@@ -132,7 +151,9 @@ class NameTruth(RankingTruth):
         return tuple({name.key: name for name in read}.values())
 
     def compare(self, predicted: Sequence[Name], known: Pairs = ()) -> AnswerScore:
-        """F1 of the names, or only a whole 1 of it; `known` pairs of names mean the same."""
+        """F1 of the names, or only a whole 1 of it; `known` pairs of names
+        mean the same.
+        """
         matched = len(match_names(self.names, predicted, self._wording, known))
         score = score_f1(matched, len(predicted), len(self.names))
         if self.exact:

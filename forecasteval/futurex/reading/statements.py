@@ -1,9 +1,10 @@
 """Where a text without a box says what its answer is.
 
-A statement is the value of a mapping (`{"answer": "B"}`), a tag (`<answer>B</answer>`), what stands
-behind a lead-in that begins a line or a clause (`Final answer: B`, `答案是B`, a heading), in front
-of a predicate (`B is the right answer`), or behind a correction of another statement (`Actually,
-C`). What the prompt says itself, and what others say, states nothing.
+A statement is the value of a mapping (`{"answer": "B"}`), a tag (`<answer>B</answer>`),
+what stands behind a lead-in that begins a line or a clause (`Final answer: B`,
+`答案是B`, a heading), in front of a predicate (`B is the right answer`), or behind a
+correction of another statement (`Actually, C`). What the prompt says itself, and what
+others say, states nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ WITHDRAWN: Final = Unparsed("an answer that is withdrawn", "contradiction")
 # --- Lead-ins ---
 
 # The words of lead-ins in one table, which names the kinds of each
-_KINDS: Final = ("openers", "claims", "articles", "owners", "nouns", "choices", "options", "verbs",
-                 "picks", "places", "leanings")  # fmt: skip
+_KINDS: Final = (
+    *("openers", "claims", "articles", "owners", "nouns", "choices", "options"),
+    *("verbs", "picks", "places", "leanings"),
+)
 _KINDS_OF: Final[dict[str, set[str]]] = {}
 for _kind in _KINDS:
     for _word in words(_kind):
@@ -50,7 +53,8 @@ _IS: Final = lazy(r"(?:[:：=→][:： ]*|[-=–]>|[-–—]\s|\s?(?=\$|\\\())\s
 _STOPS: Final = ".!?。！？\n:："
 _COLON: Final = lazy(r"\s?[:：]?\s*")
 _SHORT: Final = lazy(r"[^\n]{1,12}(?:\n|\Z)")  # 因此，B
-_PICKS: Final = lazy(rf"(?:{alternatives('picks')})[:：]?\s?(?=[A-Za-z](?![A-Za-z]))")  # 所以选B
+# 所以选B
+_PICKS: Final = lazy(rf"(?:{alternatives('picks')})[:：]?\s?(?=[A-Za-z](?![A-Za-z]))")
 _OF_WHAT: Final = lazy(r"[\u4e00-\u9fff]{0,10}(?=[:：])")  # 最终预测成交额：
 _PLACES: Final = lazy(  # ranks 7-9
     rf"(?i)(?:{alternatives('places')})\s[0-9]{{1,3}}\s?(?:[-–—]|to|through)\s?[0-9]{{1,3}}\s*"
@@ -58,11 +62,11 @@ _PLACES: Final = lazy(  # ranks 7-9
 
 
 def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
-    """Find where a lead-in ends that begins at a position: `So my final answer is`; the position
-    without one.
+    """Find where a lead-in ends that begins at a position: `So my final answer is`; the
+    position without one.
 
-    `My pick is` is one everywhere, `Pick: ` only where it begins a line, `Hence: ` where it begins
-    a sentence.
+    `My pick is` is one everywhere, `Pick: ` only where it begins a line, `Hence: `
+    where it begins a sentence.
     """
     word, kinds = _look_up(text, position)
     if not word:  # most
@@ -70,8 +74,12 @@ def find_lead_in(text: str, position: int = 0, is_line: bool = True) -> int:
     return _end_lead_in(text, position, is_line, word, kinds)
 
 
-def _end_lead_in(text: str, position: int, is_line: bool, word: str, kinds: Set[str]) -> int:
-    """Find where a lead-in ends that begins with a word; its position if there is none."""
+def _end_lead_in(
+    text: str, position: int, is_line: bool, word: str, kinds: Set[str]
+) -> int:
+    """Find where a lead-in ends that begins with a word; its position if
+    there is none.
+    """
     at = position
     is_opened = "openers" in kinds and "verbs" not in kinds
     if is_opened:
@@ -114,7 +122,9 @@ def _look_up(text: str, at: int) -> tuple[str, Set[str]]:
 
 
 def _end_opener(text: str, position: int, at: int) -> int:
-    """Find where a lead-in ends that is an opener alone: `Hence: C`; its position if it is none."""
+    """Find where a lead-in ends that is an opener alone: `Hence: C`; its position
+    if it is none.
+    """
     if not _begins_sentence(text, position):
         return position
     end = end_of(_IS, text, at)
@@ -143,7 +153,9 @@ def _find_end(text: str, behind: int, is_line: bool, noun: str) -> int:
 
 
 def drop_lead_in(text: str) -> str:
-    """Return the text without `The answer is`, `My prediction:` or `the outcome be` in front."""
+    """Return the text without `The answer is`, `My prediction:` or `the
+    outcome be` in front.
+    """
     if text[: len(_OUTCOME)].lower() == _OUTCOME:
         return text[len(_OUTCOME) :].lstrip()
     return text[find_lead_in(text) :]
@@ -155,8 +167,10 @@ def drop_lead_in(text: str) -> str:
 class Stated(NamedTuple):
     """What a text states as its answer.
 
-    `is_whole`: it is one only if all of it is a value. `withdraws`: what stands before counts no
-    more, whether this can be read or not; `corrects`: it stands in place of what stands before. A
+    `is_whole`: it is one only if all of it is a value. `withdraws`: what stands
+        before counts no
+    more, whether this can be read or not; `corrects`: it stands in place of what
+    stands before. A
     `problem`: nothing is stated any more.
     """
 
@@ -167,15 +181,18 @@ class Stated(NamedTuple):
     problem: Unparsed | None = None
 
 
-# They are looked for in a text whose marks are blanks, so that `**Final_answer:**` has none.
+# They are looked for in a text whose marks are blanks, so that
+# `**Final_answer:**` has none.
 _MARKS: Final = tuple(zip("*_`【】", "    :", strict=True))
-# Where a line begins, or a clause: behind a mark, behind a word or at one. Its groups are where its
-# first word begins, and the first letters of this word, or of the one behind `the`.
+# Where a line begins, or a clause: behind a mark, behind a word or at one. Its groups
+# are where its first word begins, and the first letters of this word, or of the one
+# behind `the`.
 _BULLET: Final = r"[^\w>\"'“”‘’「『«《(\[{<\n]{0,12}(?:[0-9]{1,2}[.)]\s+)?"
 _HEAD: Final = r"()(?:[Tt][Hh][Ee]\s+)?([Ii][ '].|[A-Za-z]{1,4}|.|)"
 _FIRST_CUT: Final = lazy(rf"(?s){_BULLET}{_HEAD}")
 _HEADS: Final = frozenset(_FIRST_CUT.findall(word)[0][1] for word in _KINDS_OF)
-# These are two patterns, for a search is fast that begins with a set of signs, or with one sign.
+# These are two patterns, for a search is fast that begins with a set of signs, or
+# with one sign.
 _CUTS: Final = (
     lazy(
         r"(?s)[\n.!?,;:–—$})\]\"”’。！？，；：]"
@@ -199,7 +216,9 @@ _PARAGRAPH: Final = lazy(r"\n[ \t]*\n")
 _MAX_LINES: Final = 15  # that are not empty
 _MAX_TAIL: Final = 3000  # characters
 _MAX_SENTENCE: Final = 300  # characters of it in front of a lead-in
-_TAG: Final = lazy(r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>")
+_TAG: Final = lazy(
+    r"(?is)<(answer|final_answer|final|prediction)>((?:(?!</?\1>).){0,3000})</\1>"
+)
 # Who else says it (According to others, the answer is B), and on what it depends
 THEIRS: Final = lazy(rf"(?i){pattern_of('theirs')}")
 CONDITIONS: Final = lazy(rf"(?i){pattern_of('conditions')}")
@@ -210,11 +229,13 @@ DECLINING: Final = (  # I cannot say; the figure is not available
         r"|disclose)"
     ),
 )
-_PREDICATES: Final[tuple[re.Pattern[str], ...]] = (  # B is the right answer, 选项B是正确的
+# B is the right answer, 选项B是正确的
+_PREDICATES: Final[tuple[re.Pattern[str], ...]] = (
     lazy(
         r"(?:is|are) (?:(?:the|my|our) "
         rf"(?:(?:{alternatives('owners')}) ){{0,2}}"
-        r"(?:answer|choice|option|pick|prediction|forecast)s?|most likely|correct|right)"
+        r"(?:answer|choice|option|pick|prediction|forecast)s?|most "
+        r"likely|correct|right)"
         r"(?=\s*(?:[.!;,]|\n|\Z))"
     ),
     lazy(
@@ -259,7 +280,8 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
 
     `corrects`: they follow an answer, which a correction may replace.
 
-    >>> [stated.text for stated in find_statements("Both are even.\n\n**Final answer:** B", "")]
+    >>> [stated.text for stated in find_statements("Both are even.\n\n**Final
+        answer:** B", "")]
     ['B']
     """
     placed: list[tuple[int, Stated]] = []
@@ -275,7 +297,11 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
             continue
         begin = cut.start(1)
         clause = _read_clause(text, masked, begin, follows)
-        if clause and not _is_of_others(text, begin) and not is_quoted(clause.words, prompt):
+        if (
+            clause
+            and not _is_of_others(text, begin)
+            and not is_quoted(clause.words, prompt)
+        ):
             placed.append((begin, clause.stated))
     patterns = _PREDICATES
     if masked.isascii():  # most
@@ -295,11 +321,13 @@ def _mask(text: str) -> str:
 
 
 def find_correction(text: str) -> str:
-    """Find what corrects an answer in the text behind it, without what depends on a condition; ""
-    if nothing does.
+    """Find what corrects an answer in the text behind it, without what depends on a
+    condition; "" if nothing does.
     """
     sentences = _SENTENCES.findall(text)
-    text = "".join(sentence for sentence in sentences if not CONDITIONS.search(sentence))
+    text = "".join(
+        sentence for sentence in sentences if not CONDITIONS.search(sentence)
+    )
     masked = _mask(text)
     for cut in _find_cuts(masked):
         begin = cut.start(1)
@@ -326,8 +354,8 @@ def _skip_words(table: WordTable, masked: str, at: int) -> int:
 
 
 def _read_withdrawal(masked: str, begin: int) -> tuple[int, bool]:
-    """Read words that take the answer above back: where they end, their beginning without any; and
-    whether another answer follows (`I change it to`).
+    """Read words that take the answer above back: where they end, their beginning
+    without any; and whether another answer follows (`I change it to`).
     """
     revised = find_lead_in(masked, begin)
     if _REVISED.search(masked, begin, revised):  # My revised answer is
@@ -347,7 +375,9 @@ def _read_withdrawal(masked: str, begin: int) -> tuple[int, bool]:
     if changed := _CHANGED_TO.find(masked, end):  # 我把答案改为
         return end_of(_COLON, masked, end + len(changed)), True
     gone = _GONE.find(masked, end) if end > behind else ""  # 以上答案作废
-    is_object = verb and not verb.isascii() and (end > behind or _STOP.match(masked, end))
+    is_object = (
+        verb and not verb.isascii() and (end > behind or _STOP.match(masked, end))
+    )
     return (end + len(gone), False) if gone or is_object else (begin, False)
 
 
@@ -385,8 +415,8 @@ def _find_cuts(masked: str) -> list[re.Match[str]]:
 
 
 def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause | None:
-    """Read what a clause states that begins with a lead-in, or with a correction if it follows a
-    statement.
+    """Read what a clause states that begins with a lead-in, or with a correction if it
+    follows a statement.
     """
     if follows and (correction := _read_correction(text, masked, begin)):
         return correction
@@ -401,7 +431,9 @@ def _read_clause(text: str, masked: str, begin: int, follows: bool) -> _Clause |
 
 
 def _read_correction(text: str, masked: str, begin: int) -> _Clause | None:
-    """Read a clause that replaces what stands before it: `I change my answer to B`, `Sorry, C`."""
+    """Read a clause that replaces what stands before it: `I change my answer to
+    B`, `Sorry, C`.
+    """
     at = start = _skip_words(_OPENERS, masked, begin)
     withdraws = corrects = False
     for _ in range(_MAX_OPENERS):
@@ -423,10 +455,17 @@ def _read_correction(text: str, masked: str, begin: int) -> _Clause | None:
     at = find_lead_in(masked, at)
     clause = _read_whole(text, begin, at)
     if not clause:
-        return _Clause(Stated("", problem=WITHDRAWN), text[begin:at]) if withdraws else None
+        return (
+            _Clause(Stated("", problem=WITHDRAWN), text[begin:at])
+            if withdraws
+            else None
+        )
     reasoned = _REASON_GIVEN.split(clause.stated.text)
     stated = Stated(
-        reasoned[0].strip("()（） "), is_whole=True, withdraws=withdraws, corrects=corrects
+        reasoned[0].strip("()（） "),
+        is_whole=True,
+        withdraws=withdraws,
+        corrects=corrects,
     )
     return clause._replace(stated=stated)
 
@@ -449,7 +488,9 @@ def _read_lead_in(text: str, masked: str, begin: int) -> _Clause | None:
 
 
 def _read_whole(text: str, begin: int, at: int) -> _Clause | None:
-    """Read the rest of a sentence, which states something only if all of it is a value."""
+    """Read the rest of a sentence, which states something only if all of
+    it is a value.
+    """
     value = _SENTENCE.match(text, at)
     if not value:
         return None
@@ -457,7 +498,9 @@ def _read_whole(text: str, begin: int, at: int) -> _Clause | None:
 
 
 def _is_of_others(text: str, begin: int) -> bool:
-    """Return whether the words in front of a clause quote somebody, or say that others say it."""
+    """Return whether the words in front of a clause quote somebody, or say that
+    others say it.
+    """
     front = text[text.rfind("\n", 0, begin) + 1 : begin]
     is_quoting = front.count('"') % 2 or front.count("“") > front.count("”")
     if is_quoting or front.startswith(">"):
@@ -470,7 +513,9 @@ def _is_of_others(text: str, begin: int) -> bool:
 
 
 def _read_predicate(text: str, end: int) -> Iterator[tuple[int, Stated]]:
-    """Read what stands in front of a predicate: its sentence, else the clause behind a comma."""
+    """Read what stands in front of a predicate: its sentence, else the clause
+    behind a comma.
+    """
     line = text[text.rfind("\n", 0, end) + 1 : end]
     sentence = SENTENCE_STOP.split(line)[-1].strip(" *_`#>-")
     if THEIRS.search(sentence):
@@ -510,8 +555,8 @@ _JSON: Final = {"'": '"', "True": "true", "False": "false", "None": "null"}
 
 
 def find_mapping(text: str) -> Stated | None:
-    """Find the answer of the mappings at the end of a text: the value of the key `answer`, the same
-    wherever it stands.
+    """Find the answer of the mappings at the end of a text: the value of the key
+    `answer`, the same wherever it stands.
     """
     python = _PYTHON.sub(lambda word: _JSON[word[0]], text) if "'" in text else ""
     objects = [*find_objects(text, _DECODER)] or [*find_objects(python, _DECODER)]
@@ -531,17 +576,25 @@ def find_mapping(text: str) -> Stated | None:
         return Stated("", problem=_NO_OBJECT)
     # {"ranking": ["Hart", "Solberg"]}, not {"excluded": […]}
     ((key, value),) = pairs
-    if isinstance(value, list) and key.lower() not in _NO_ANSWER_KEYS and not denies(key):
+    if (
+        isinstance(value, list)
+        and key.lower() not in _NO_ANSWER_KEYS
+        and not denies(key)
+    ):
         return _state_value(value)
     return Stated("", problem=_NO_OBJECT)
 
 
 def _list_ranked(pairs: Sequence[tuple[str, object]]) -> list[object]:
-    """List the values of `{"4": "Hart", "5": "Solberg"}` in the order of their ranks; nothing
-    unless these count on.
+    """List the values of `{"4": "Hart", "5": "Solberg"}` in the order of their ranks;
+    nothing unless these count on.
     """
     ranks = [_RANK_KEY.fullmatch(key) for key, _ in pairs]
-    by_rank = {int(rank[1]): value for rank, (_, value) in zip(ranks, pairs, strict=True) if rank}
+    by_rank = {
+        int(rank[1]): value
+        for rank, (_, value) in zip(ranks, pairs, strict=True)
+        if rank
+    }
     if not by_rank:
         return []
     first = min(by_rank)
@@ -556,8 +609,8 @@ def _state_value(value: object) -> Stated:
 
 
 def _write_value(value: object) -> str:
-    """Write a text, a number, a list of them, or Yes and No for truth values; "" for anything
-    else.
+    """Write a text, a number, a list of them, or Yes and No for truth values; "" for
+    anything else.
     """
     if isinstance(value, bool):
         return "Yes" if value else "No"

@@ -1,7 +1,7 @@
 """Physical units that convert: `100 km` for `62.14 miles`, `86 °F` for `30 °C`.
 
-Ambiguous units (ton, ounce, gallon, barrel, 度), currencies and what the table does not know are
-never converted.
+Ambiguous units (ton, ounce, gallon, barrel, 度), currencies and what the table does not
+know are never converted.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ _TABLE: Final = {
     },
     "speed": {
         "m/s,metres per second,meters per second,米/秒,米每秒": 1.0,
-        "km/h,kmh,kph,kilometres per hour,kilometers per hour,公里/小时,公里每小时": 1 / 3.6,
+        "km/h,kmh,kph,kilometres per hour,kilometers per hour,公里/小时,公里每小时": 1
+        / 3.6,
         "mph,miles per hour,英里/小时,英里每小时": 0.44704,
         "kn,kt,kts,knot,knots,节": 1852 / 3600,
     },
@@ -101,7 +102,9 @@ _ZEROS: Final = {"°f": -160 / 9, "k": -273.15}  # in °C
 
 
 class Unit(NamedTuple):
-    """A unit: its dimension, its factor to the first unit of that, and where its scale begins."""
+    """A unit: its dimension, its factor to the first unit of that, and where
+    its scale begins.
+    """
 
     dimension: str
     factor: float
@@ -143,7 +146,9 @@ _CURRENCY: Final = WordTable(*_CURRENCIES)
 
 
 def find_currency(unit: str, wording: Wording = NO_WORDING) -> str:
-    """Find the currency of a unit, or else the only one that a question asks for; "" if none."""
+    """Find the currency of a unit, or else the only one that a question asks
+    for; "" if none.
+    """
     if own := _CURRENCIES.get(unit.lower()):
         return own
     return wording.ask(_asked_currency)
@@ -201,7 +206,8 @@ def _asks_change(words: str) -> bool:
 def convert(value: float, unit: str, wanted: str, wording: Wording) -> float | None:
     """Convert a value to the unit of the truth, or else of the question.
 
-    None if the units do not differ, or in dimension. In a change of temperature no zero counts.
+    None if the units do not differ, or in dimension. In a change of temperature
+    no zero counts.
 
     >>> convert(86, "°F", "", Wording("How many degrees Celsius?"))
     30.0
@@ -223,8 +229,9 @@ _PER: Final = lazy(r"(?i)/\s?|\bper\s|每")
 
 
 def price_factor(unit: str, wording: Wording) -> float | None:
-    """Return the factor from a price per its own unit to one per the asked unit: 2 of yuan per 斤,
-    where a kilogram is asked for; None if the two are not of one dimension.
+    """Return the factor from a price per its own unit to one per the asked unit: 2 of
+    yuan per 斤, where a kilogram is asked for; None if the two are not of
+    one dimension.
     """
     own = _find_per(unit)
     if own is None:  # most

@@ -1,7 +1,8 @@
-"""One walk over the text that counts: its values, and how what stands between them joins them.
+"""One walk over the text that counts: its values, and how what stands between
+them joins them.
 
-A kind of answer (choices, numbers) says only where a value begins and ends; the rules are the same
-for all. The gap between two values is one of
+A kind of answer (choices, numbers) says only where a value begins and ends; the rules
+are the same for all. The gap between two values is one of
 
     and     marks, `and`: a list goes on
     or      `or`, `could be`: another answer
@@ -45,8 +46,8 @@ STOP: Final = lazy(  # behind which a value may begin; no comma within 4,000
     r"|\s[–-]+\s|(?<=\S)[–-]\s|(?<=%)\s(?=[A-Z]\W)|(?<=\s)(?=[0-9]{1,2}[.)](?![0-9]))"
     rf"|{pattern_of('and')}|{pattern_of('or')})"
 )
-# Of several kinds in one gap the first of these counts. In front of all values a remark does:
-# `No tengo respuesta: quizá B` states nothing.
+# Of several kinds in one gap the first of these counts. In front of all values a remark
+# does: `No tengo respuesta: quizá B` states nothing.
 _STRONGEST: Final = (FIXED, OR, EXCEPT, NOT, REMARK, AND)
 _STRONGEST_IN_FRONT: Final = (REMARK, EXCEPT, NOT, OR, FIXED, AND)
 _DENYING_MARKS: Final = ("!", "¬", "≠")
@@ -85,7 +86,9 @@ def _split_gap(gap: str) -> Iterator[str]:
 
 
 def kind_of(piece: str) -> str:
-    """Return the kind of some words; unknown ones are a remark, unless behind `could be`."""
+    """Return the kind of some words; unknown ones are a remark, unless
+    behind `could be`.
+    """
     kind, rest = split_front(piece)
     is_known = kind in (OR, FIXED) or not any(map(str.isalpha, rest))
     return kind if is_known else REMARK
@@ -105,7 +108,9 @@ def split_front(piece: str) -> tuple[str, str]:
 
 
 class Said(NamedTuple, Generic[V]):
-    """A value of a text, how it is joined to those before it, and what stands behind it."""
+    """A value of a text, how it is joined to those before it, and what
+    stands behind it.
+    """
 
     value: V
     begin: int
@@ -122,8 +127,8 @@ class Said(NamedTuple, Generic[V]):
 def walk(
     text: str, find: Callable[[str, int], tuple[V, int, int] | None], limit: int = 200
 ) -> list[Said[V]]:
-    """Walk from value to value. `find` returns the next one at or behind a position, with where it
-    begins and ends.
+    """Walk from value to value. `find` returns the next one at or behind a position,
+    with where it begins and ends.
     """
     values: list[Said[V]] = []
     end = depth = 0
@@ -135,7 +140,8 @@ def walk(
         joint = join(gap, _STRONGEST if values else _STRONGEST_IN_FRONT)
         if values:
             values[-1] = values[-1]._replace(behind=f"{gap}…")
-            # In `B (because of its C)` the remark is within the brackets, not in front of them.
+            # In `B (because of its C)` the remark is within the brackets, not in
+            # front of them.
             if depth and joint == REMARK:
                 joint = join(_OPEN.split(gap)[0])
         end = next_end
@@ -168,7 +174,8 @@ def choose(
         elif not goes_on or (chosen and said.joint == REMARK):
             goes_on = False
         elif denial or is_taken_back:
-            # `B, not A` is B, `A, C, but not B` is a list; `A, C, not B` is none, nor is `not B`.
+            # `B, not A` is B, `A, C, but not B` is a list; `A, C, not B` is none,
+            # nor is `not B`.
             is_excepted = denial is not None and denial.joint == EXCEPT
             if not (is_other and (is_excepted or said.inside or len(chosen) == 1)):
                 return None
@@ -188,7 +195,9 @@ SHARE: Final = lazy(  # behind a value: (40%), with 0.6 probability
 
 
 def share_of(behind: str) -> float:
-    """Return the share with which a text behind a value begins, in percent or not; 0 without."""
+    """Return the share with which a text behind a value begins, in percent or
+    not; 0 without.
+    """
     share = SHARE.match(behind)
     return float(share[1] or share[2]) if share else 0.0
 

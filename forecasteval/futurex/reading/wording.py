@@ -13,8 +13,8 @@ Fact = TypeVar("Fact")
 class Wording:
     """The wording of a question: each fact is read once, and shared by all answers.
 
-    A fact is a function of the words in front of the instructions: the unit that they ask for, the
-    numbers that they name.
+    A fact is a function of the words in front of the instructions: the unit that they
+    ask for, the numbers that they name.
 
     >>> Wording("How many? IMPORTANT: in percent").ask(len)
     10

@@ -24,17 +24,20 @@ from .settings import SETTINGS, Settings, make_settings
 from .tables import Unused, read_table
 
 PROGRAM: Final = "python eval.py"
-_LACKING: Final = "filter_reactant_product_require"  # why tables of plain names are not used
+# Why tables of plain names are not used
+_LACKING: Final = "filter_reactant_product_require"
 # Reasons that the report shows with a count of 0, too (seed, section 11).
 _FILTERS: Final = ("filter_is_table", _LACKING, "filter_same_reactants_products")
 
 
 @dataclass
 class Build:
-    """The result of `build_questions`: questions by file order, and all data of the report.
+    """The result of `build_questions`: questions by file order, and all data
+    of the report.
 
-    `counts` has a Counter of reasons for "unused" tables, rows "left_out", questions "not_asked"
-    and references "skipped", and one of "rows" (how many were read) and of what was "capped".
+    `counts` has a Counter of reasons for "unused" tables, rows "left_out", questions
+    "not_asked" and references "skipped", and one of "rows" (how many were read) and of
+    what was "capped".
     """
 
     settings: Settings
@@ -60,7 +63,9 @@ class Build:
     @property
     def references(self) -> int:
         """Count the questions with references; as many others are their controls."""
-        return sum(count for kind, count in self.kinds.items() if kind.endswith("_reference"))
+        return sum(
+            count for kind, count in self.kinds.items() if kind.endswith("_reference")
+        )
 
 
 class NoQuestionsError(InputError):
@@ -72,13 +77,17 @@ class NoQuestionsError(InputError):
 
 
 def build_questions(
-    tables: Mapping[str, object], seed: int = 0, where: str = "tables", **settings: object
+    tables: Mapping[str, object],
+    seed: int = 0,
+    where: str = "tables",
+    **settings: object,
 ) -> Build:
-    """Build questions from tables by name, files or what stands in them; `where` they come from.
+    """Build questions from tables by name, files or what stands in them; `where`
+    they come from.
 
-    `settings` are those of `Settings`. The result depends on the tables, the settings and the seed
-    alone: not on the order of tables, on the hash seed or on the clock. Raises InputError for a bad
-    setting, and for tables that give no question at all.
+    `settings` are those of `Settings`. The result depends on the tables, the settings
+    and the seed alone: not on the order of tables, on the hash seed or on the clock.
+    Raises InputError for a bad setting, and for tables that give no question at all.
     """
     build = Build(make_settings(settings), seed)
     used: dict[str, str] = {}
@@ -90,7 +99,9 @@ def build_questions(
             line = ": ".join(filter(None, (name, left.reason, left.detail)))
             build.unused_tables.append(printable(line))
     build.used = len(used)
-    build.questions.sort(key=lambda question: QUESTION_TYPES.index(question["question_type"]))
+    build.questions.sort(
+        key=lambda question: QUESTION_TYPES.index(question["question_type"])
+    )
     if not build.questions:
         unused = build.counts["unused"]
         reasons = show_reasons(unused) or ": there is no table"
@@ -101,7 +112,9 @@ def build_questions(
 
 
 def _add_table(raw: object, name: str, build: Build, used: dict[str, str]) -> None:
-    """Add the questions of a table, and its name to those `used`; Unused if it gives none."""
+    """Add the questions of a table, and its name to those `used`; Unused if
+    it gives none.
+    """
     table = read_table(raw, name, build.settings, build.warnings)
     build.conflicts += table.conflicts
     build.counts["rows"]["used"] += len(table.rows)
@@ -116,14 +129,16 @@ def _add_table(raw: object, name: str, build: Build, used: dict[str, str]) -> No
 
 
 def list_tables(folder: Path) -> dict[str, Path]:
-    """List the table files of a folder and those below it, by name; InputError if it cannot be
-    read.
+    """List the table files of a folder and those below it, by name; InputError if it
+    cannot be read.
     """
     if not folder.is_dir():
         raise InputError(str(folder), "expected a folder of table files")
 
     def refuse(error: OSError) -> None:
-        raise InputError(str(error.filename), f"cannot be read: {error.strerror or error}")
+        raise InputError(
+            str(error.filename), f"cannot be read: {error.strerror or error}"
+        )
 
     tables = {}
     for place, _, names in os.walk(folder, onerror=refuse):
@@ -148,31 +163,41 @@ def _parsed(raw: object, name: str) -> object:
 # --- The folder: datasets, prompt templates, example predictions, report.md ---
 
 
-def build_files(build: Build, language: str = "en", program: str = PROGRAM) -> dict[str, str]:
-    """Write the text of each output file: six datasets, four templates, six example predictions,
-    the report.
+def build_files(
+    build: Build, language: str = "en", program: str = PROGRAM
+) -> dict[str, str]:
+    """Write the text of each output file: six datasets, four templates, six example
+    predictions, the report.
 
     `program` is the command in the report's instructions.
     """
     files: dict[str, str] = {}
     for kind in QUESTION_TYPES:
-        questions = [question for question in build.questions if question["question_type"] == kind]
+        questions = [
+            question
+            for question in build.questions
+            if question["question_type"] == kind
+        ]
         # A question per line: fast, and a diff shows which one changed.
         lines = ",".join(f"\n{dump_json(question)}" for question in questions)
         files[dataset_name(kind)] = f"[{lines}\n]\n"
         if not questions:
             files[dataset_name(kind)] = "[]\n"
         example = {question["id"]: 0 for question in questions}
-        files[f"example_prediction_{dataset_name(kind)}"] = dump_json(example, indent=1) + "\n"
+        files[f"example_prediction_{dataset_name(kind)}"] = (
+            dump_json(example, indent=1) + "\n"
+        )
     for name in TEMPLATES:
         files[f"prompt_{name}.txt"] = make_template(name, language)
     files["report.md"] = make_report(build, language, program)
     return files
 
 
-def write_build(build: Build, folder: Path, language: str = "en", program: str = PROGRAM) -> None:
-    """Write the files of a build to a folder that must not exist yet. All of them appear at once,
-    or none.
+def write_build(
+    build: Build, folder: Path, language: str = "en", program: str = PROGRAM
+) -> None:
+    """Write the files of a build to a folder that must not exist yet. All of them
+    appear at once, or none.
     """
     temporary = folder.with_name(f".{folder.name[:100]}.{os.getpid()}.tmp")
     try:
@@ -181,7 +206,9 @@ def write_build(build: Build, folder: Path, language: str = "en", program: str =
         require_new(folder)
         temporary.rename(folder)
     except OSError as error:
-        raise EvaluationError(f"{folder}: cannot be written: {error.strerror or error}") from None
+        raise EvaluationError(
+            f"{folder}: cannot be written: {error.strerror or error}"
+        ) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -194,7 +221,9 @@ def require_new(path: Path) -> None:
 
 def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> str:
     """Write `report.md`: how to use the folder, counts, settings, samples, warnings."""
-    first = {question["question_type"]: question for question in reversed(build.questions)}
+    first = {
+        question["question_type"]: question for question in reversed(build.questions)
+    }
     samples = []
     for kind in QUESTION_TYPES:
         if kind in first:
@@ -218,5 +247,7 @@ def make_report(build: Build, language: str = "en", program: str = PROGRAM) -> s
 
 
 def make_statistics(build: Build) -> str:
-    """Write how many tables and questions there are, and how many were left out and why."""
+    """Write how many tables and questions there are, and how many were
+    left out and why.
+    """
     return fill("statistics.en.md.j2", build=build)

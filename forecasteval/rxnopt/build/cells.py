@@ -1,7 +1,8 @@
-"""Cells: what papers print as yield, ee, er, dr and rr, read as percent and major fractions.
+"""Cells: what papers print as yield, ee, er, dr and rr, read as percent and
+    major fractions.
 
-A cell is read or reported: `read_yield` and `read_fraction` never guess, and say in a note what
-they could not read.
+A cell is read or reported: `read_yield` and `read_fraction` never guess, and say in a
+note what they could not read.
 """
 
 from __future__ import annotations
@@ -16,17 +17,22 @@ from forecasteval.common.records import is_null, number_text
 from .chemicals import any_case, repair
 
 MAX_CELL: Final = 200  # characters; no result of a table is longer
-ROUND: Final = 6  # decimals of effective and relative scores: [1.0, 0.587629] in the seed
+# Decimals of effective and relative scores: [1.0, 0.587629] in the seed
+ROUND: Final = 6
 
 _FOOTNOTES: Final = (  # 27 c · 54f · 61 f , g, but not 8O, which is 80
     r"(?!(?<=[0-9])[oil](?![a-z]))[a-z](?:\s?[,;]\s?[a-z])*(?![a-z])"
 )
-_NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"  # 9.5E+01 · 4.35920116829955
+# 9.5E+01 · 4.35920116829955
+_NUMBER: Final = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"
 _ABOUT: Final = r"(?:~|≈|ca\b\.?|circa\b|about\b|approx(?:imately)?\b\.?|大?约为?)"
 _BOUNDS: Final = {  # words of a bound, and its sign; ">= 95" before "> 95"
     re.compile(r"(?:at least|no(?:t)? less than|至少|不[低小少]于)(?=\s?[0-9])"): "≥",
     re.compile(r"(?:less than|below|under|[低小少]于|不[足到])(?=\s?[0-9])"): "<",
-    re.compile(r"(?:greater than|more than|above|over|[高大多]于|超过)(?=\s?[0-9])"): ">",
+    re.compile(
+        r"(?:greater than|more "
+        r"than|above|over|[高大多]于|超过)(?=\s?[0-9])"
+    ): ">",
 }
 _NOTE_MARKS: Final = any_case(  # [c] · ^[c] · ^{a,b} · ^c · <sup>c</sup> · *
     r"\^?\[[a-z*]{1,2}(?:\s?[,;]\s?[a-z*]{1,2}){0,5}\]|<sup>[^<>]*</sup>|\^\{?[a-z0-9*,]{1,5}\}?"
@@ -57,8 +63,8 @@ _PLAIN_YIELD: Final = re.compile(
     (?: (?P<zero>{_ZERO})
       | (?P<quantitative>quant(?:itative)?\b\.?|定量)
       | (?:{_ABOUT}\s?)? (?:(?P<bound>[<>≤≥])=?\s?)? (?P<low>[+-]?{_NUMBER})\s?%?
-        (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%? | \s?(?:±|\+/-)\s?{_NUMBER}\s?%?
-          | \+ | 左右 )?
+        (?: \s?(?:-|~|\bto\b)\s?(?P<high>{_NUMBER})\s?%?
+          | \s?(?:±|\+/-)\s?{_NUMBER}\s?%? | \+ | 左右 )?
     )
     (?:\s?(?:isolated\s|nmr\s|gc\s|hplc\s)?(?:(?:yield|isolated|nmr|gc|hplc|[收产]率)\b|isol\b\.?))?
     (?:\s?(?:{_FOOTNOTES}))?""",
@@ -68,7 +74,8 @@ _ISOLATED: Final = re.compile(
     rf"(?:isol(?:ated|\.)?(?:\syield)?\s?[:=]?\s?)?([<>≤≥~]?\s?{_NUMBER}\s?%?)"
     rf"\s?(?:isol(?:ated|\.)?(?:\syield)?|{_FOOTNOTES})?"
 )
-_UNIT: Final = re.compile(r".*[0-9](?:\s?[gh]|\s[dsvw])")  # (24 h), (1.2 g): no footnotes
+# (24 h), (1.2 g): no footnotes
+_UNIT: Final = re.compile(r".*[0-9](?:\s?[gh]|\s[dsvw])")
 # The cell 12 h; "87% h" and "61 f, g" carry footnotes.
 _TIME_OR_MASS: Final = re.compile(r".*[0-9]\s?[gh]")
 _PRODUCT: Final = re.compile(r"([0-9]{1,3})[a-z]{1,3}'{0,3}")
@@ -109,8 +116,8 @@ _NAMED: Final = {"ee": _ENANTIO, "er": _ENANTIO, "dr": _ISOMERS, "rr": _ISOMERS}
 
 
 class YieldCell(NamedTuple):
-    """A yield cell: percent (None: missing), the isolated yield and selectivities it also holds,
-    what was wrong.
+    """A yield cell: percent (None: missing), the isolated yield and selectivities it
+    also holds, what was wrong.
     """
 
     value: float | None
@@ -122,7 +129,9 @@ class YieldCell(NamedTuple):
 def drop_raised(text: str) -> str:
     """Remove superscripts: "95²" is 95 with a footnote, and NFKC would make it 952."""
     return "".join(
-        char for char in text if not unicodedata.decomposition(char).startswith("<super>")
+        char
+        for char in text
+        if not unicodedata.decomposition(char).startswith("<super>")
     )
 
 
@@ -136,8 +145,8 @@ def drop_marks(text: str) -> str:
 
 
 def cell_text(cell: object) -> str | None:
-    """Write a cell in lower case, with ASCII signs, single blanks and no footnote marks. None for
-    other things and long texts.
+    """Write a cell in lower case, with ASCII signs, single blanks and no footnote
+    marks. None for other things and long texts.
     """
     if is_null(cell):
         return ""
@@ -156,13 +165,15 @@ def cell_text(cell: object) -> str | None:
 
 
 def may_be_undetermined(cell: object) -> bool:
-    """Return whether a yield cell says n.d., which is "not detected", or "not determined"."""
+    """Return whether a yield cell says n.d., which is "not detected", or
+    "not determined".
+    """
     return re.fullmatch(r"n[./]?\s?d\b\.?", cell_text(cell) or "") is not None
 
 
 def is_empty(cell: object) -> bool:
-    """Return whether an ee, er, dr or rr cell is blank, a dash, or says that nothing was
-    determined.
+    """Return whether an ee, er, dr or rr cell is blank, a dash, or says that nothing
+    was determined.
     """
     text = cell_text(cell)
     return text is not None and _MISSING_SELECTIVITY.fullmatch(text) is not None
@@ -174,10 +185,12 @@ def is_empty(cell: object) -> bool:
 def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     """Read the percent yield of a cell, in [0, 100].
 
-    0 is a value; missing marks give None, and so does what cannot be read, with a note. `fraction`:
-    numbers without a percent sign are shares of 1, which only a table can declare.
+    0 is a value; missing marks give None, and so does what cannot be read, with a note.
+    `fraction`: numbers without a percent sign are shares of 1, which only a
+    table can declare.
 
-    >>> [read_yield(cell).value for cell in ("27 c", "40–50", "95 (n.d.)", "75% (24 h)", "78, 75")]
+    >>> [read_yield(cell).value for cell in ("27 c", "40–50", "95 (n.d.)", "75% (24
+        h)", "78, 75")]
     [27.0, 45.0, 95.0, 75.0, None]
     >>> read_yield("80(77)").isolated, read_yield("90 (95% ee)").selectivity
     (77.0, (('ee', '95% ee'),))
@@ -237,8 +250,8 @@ def _plain_yield(text: str, fraction: bool) -> tuple[float | None, str]:
 
 
 def _add_brackets(value: float, note: str, inner: str, fraction: bool) -> YieldCell:
-    """Add what stands in the brackets of a yield: selectivities, one isolated yield; units and
-    words are asides.
+    """Add what stands in the brackets of a yield: selectivities, one isolated yield;
+    units and words are asides.
     """
     isolated = None
     selectivity: dict[str, str] = {}
@@ -251,7 +264,8 @@ def _add_brackets(value: float, note: str, inner: str, fraction: bool) -> YieldC
                 selectivity[field] = part
         elif number and not _UNIT.fullmatch(part) and not _is_label(part, value):
             amount, problem = _plain_yield(number[1], fraction)
-            if amount is None or isolated is not None or amount < value / 2:  # 72% (2), 50.2(3)
+            # 72% (2), 50.2(3)
+            if amount is None or isolated is not None or amount < value / 2:
                 note = f"{part} in brackets is not read as the isolated yield"
             else:
                 isolated = amount
@@ -264,7 +278,9 @@ def _add_brackets(value: float, note: str, inner: str, fraction: bool) -> YieldC
 
 
 def _selectivity_of(part: str) -> str:
-    """Say which selectivity a part of a bracket is, "" if none: a ratio alone is a dr."""
+    """Say which selectivity a part of a bracket is, "" if none: a ratio
+    alone is a dr.
+    """
     if word := _SELECTIVITY_WORD.search(part):
         return word[0].replace("de", "dr")
     if _RATIO.fullmatch(part.lstrip("<>≥≤~ ")):
@@ -275,8 +291,8 @@ def _selectivity_of(part: str) -> str:
 
 
 def _is_label(text: str, front: float) -> bool:
-    """Return whether a number with letters is the label of a product. `2a` is one in "62 (2a)" and
-    "0% (2a)", but not `56b` in "62 (56b)".
+    """Return whether a number with letters is the label of a product. `2a` is one in
+    "62 (2a)" and "0% (2a)", but not `56b` in "62 (56b)".
     """
     label = _PRODUCT.fullmatch(text)
     if label is None:
@@ -292,10 +308,13 @@ def _is_label(text: str, front: float) -> bool:
 def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     """Read (major fraction in [0, 1] or None, note) of an ee, er, dr or rr cell.
 
-    ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum; those of enantiomers have two parts, which
-    add up to 100 ± 2 or are r:1. A bare r is r:1. Bounds are read as the value they name.
+    ee: (100 + |ee|) / 200. Ratios a:b[:c]: max / sum; those of enantiomers have
+        two parts, which
+    add up to 100 ± 2 or are r:1. A bare r is r:1. Bounds are read as the
+    value they name.
 
-    >>> [read_fraction(*cell)[0] for cell in (("90% ee", "ee"), ("3:1", "dr"), ("nd", "er"))]
+    >>> [read_fraction(*cell)[0] for cell in (("90% ee", "ee"), ("3:1", "dr"),
+        ("nd", "er"))]
     [0.95, 0.75, None]
     """
     text = cell_text(cell)
@@ -328,7 +347,9 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     return fraction, ""
 
 
-def _read_ratio(text: str, ratio: re.Match[str], field: str) -> tuple[float | None, str]:
+def _read_ratio(
+    text: str, ratio: re.Match[str], field: str
+) -> tuple[float | None, str]:
     """Read (major fraction, note) of a cell with a ratio in it."""
     front = _PAIR.sub("", text[: ratio.start()])
     rest = front + text[ratio.end() :]
@@ -345,7 +366,8 @@ def _read_ratio(text: str, ratio: re.Match[str], field: str) -> tuple[float | No
 
 
 def show_fraction(fraction: float, field: str, cell: object = None) -> str:
-    """Show a selectivity as printed where that is plain, else the major fraction that was read.
+    """Show a selectivity as printed where that is plain, else the major fraction
+    that was read.
 
     >>> show_fraction(0.95, "ee", "90[d]"), show_fraction(0.75, "dr", "3 : 1")
     ('90%', '3:1')

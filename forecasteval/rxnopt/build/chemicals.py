@@ -1,4 +1,6 @@
-"""Items, the `{"content", "SMILES"}` of conditions, reactants and products: read and compared."""
+"""Items, the `{"content", "SMILES"}` of conditions, reactants and products:
+read and compared.
+"""
 
 from __future__ import annotations
 
@@ -56,10 +58,11 @@ def repair(text: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def is_smiles(text: str) -> bool:
-    """Return whether `text` is written like a SMILES of six letters or more. Its brackets and ring
-    closures come in pairs.
+    """Return whether `text` is written like a SMILES of six letters or more. Its
+    brackets and ring closures come in pairs.
 
-    >>> [is_smiles(text) for text in ("C1CCCCC1", "PPh3", "(COCl)2", "[bmim][PF6]", "O2/N2")]
+    >>> [is_smiles(text) for text in ("C1CCCCC1", "PPh3", "(COCl)2",
+        "[bmim][PF6]", "O2/N2")]
     [True, False, False, False, False]
     """
     if sum(map(str.isalpha, text)) < 6 or text.count("(") != text.count(")"):
@@ -71,13 +74,16 @@ def is_smiles(text: str) -> bool:
 
 
 def looks_like_smiles(cells: Sequence[str]) -> bool:
-    """Return whether all of some cells are written like SMILES, short ones such as O, too.
+    """Return whether all of some cells are written like SMILES, short ones
+    such as O, too.
 
-    >>> looks_like_smiles(["CN(C)C=O", "O", "c1ccccc1"]), looks_like_smiles(["NCS", "O"])
+    >>> looks_like_smiles(["CN(C)C=O", "O", "c1ccccc1"]),
+        looks_like_smiles(["NCS", "O"])
     (True, False)
     """
     has_structure = any(re.search(r"[=#()\[\]0-9]", cell) for cell in cells)
-    has_atoms = all(re.search("[A-Za-z]", cell) for cell in cells)  # 564483-18-7 has none
+    # 564483-18-7 has none
+    has_atoms = all(re.search("[A-Za-z]", cell) for cell in cells)
     return has_structure and has_atoms and all(map(_SMILES.fullmatch, cells))
 
 
@@ -88,10 +94,11 @@ def is_absent(cell: str) -> bool:
 
 @lru_cache(maxsize=100_000)
 def fold(text: str) -> str:
-    """Fold `text` for comparison: NFKC, one minus sign, no blanks, no footnote, no case unless case
-    is chemistry.
+    """Fold `text` for comparison: NFKC, one minus sign, no blanks, no footnote, no case
+    unless case is chemistry.
 
-    >>> fold("DMF ") == fold("dmf"), fold("−10 °C") == fold("-10°C"), fold("1 [m]") == fold("1")
+    >>> fold("DMF ") == fold("dmf"), fold("−10 °C") == fold("-10°C"), fold("1
+        [m]") == fold("1")
     (True, True, True)
     >>> fold("C1CCCCC1") == fold("c1ccccc1")
     False
@@ -107,15 +114,18 @@ def fold(text: str) -> str:
 
 
 def _is_raised_letter(char: str) -> bool:
-    """Return whether a character is a footnote mark: "1ᵃ" carries one, "Cu²⁺" a charge."""
+    """Return whether a character is a footnote mark: "1ᵃ" carries one,
+    "Cu²⁺" a charge.
+    """
     return char.isalpha() and unicodedata.decomposition(char).startswith("<super>")
 
 
 def find_marks(text: str) -> str:
-    """Find the footnote marks at the end of a condition or of an entry's number, which say that
-    something else was changed; "" if there are none.
+    """Find the footnote marks at the end of a condition or of an entry's number, which
+    say that something else was changed; "" if there are none.
 
-    >>> find_marks("Cs2CO3[b]"), find_marks("5 f , g"), find_marks("1ᵃ"), find_marks("1a")
+    >>> find_marks("Cs2CO3[b]"), find_marks("5 f , g"), find_marks("1ᵃ"),
+        find_marks("1a")
     ('[b]', 'f , g', 'ᵃ', '')
     """
     text = text.strip()
@@ -126,8 +136,8 @@ def find_marks(text: str) -> str:
 
 
 def read_items(value: object) -> list[Substance]:
-    """Read the items `{"content", "SMILES"}` of a condition, reactant or product, without blanks,
-    dashes and NaN.
+    """Read the items `{"content", "SMILES"}` of a condition, reactant or product,
+    without blanks, dashes and NaN.
     """
     if not isinstance(value, list):
         value = [value]
@@ -148,8 +158,8 @@ def item_text(value: object) -> str:
 
 
 def compare_key(items: Sequence[Substance], normalize: bool) -> tuple[str, ...]:
-    """Make the comparable form of a condition's value: the contents (the SMILES of an item without
-    contents).
+    """Make the comparable form of a condition's value: the contents (the SMILES of an
+    item without contents).
     """
     texts = [item["content"].strip() or item["SMILES"].strip() for item in items]
     if normalize:

@@ -1,7 +1,8 @@
-"""Conditions of a sheet: what `--conditions` names, a column or the columns of one thing.
+"""Conditions of a sheet: what `--conditions` names, a column or the
+columns of one thing.
 
-`ligand=ligand_name+ligand_smiles+ligand_eq` is one condition: a text, its SMILES and its amount.
-Which column is which is told by its cells.
+`ligand=ligand_name+ligand_smiles+ligand_eq` is one condition: a text, its SMILES and
+its amount. Which column is which is told by its cells.
 """
 
 from __future__ import annotations
@@ -53,11 +54,23 @@ _UNKNOWN: Final = re.compile(  # NA, but not Na, which is sodium
     r"|not (?:available|determined|given|known|recorded|reported|specified))|\?+"
     r"|#(?:N/A|REF!|ERROR!?|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|未知|不详|未报道|未说明"
 )
-# A column of the Open Reaction Database: inputs["base"].components[0].identifiers[0].value
-_ORD_PATH: Final = re.compile(r"(?:inputs|conditions|setup|notes|workups|outcomes)[\[.].+")
+# A column of the Open Reaction Database:
+# inputs["base"].components[0].identifiers[0].value
+_ORD_PATH: Final = re.compile(
+    r"(?:inputs|conditions|setup|notes|workups|outcomes)[\[.].+"
+)
 _ORD_WORD: Final = re.compile(r"\[[\"']([^\"']+)[\"']\]|([A-Za-z_]+)")
 _ORD_FILLERS: Final = frozenset(
-    {"inputs", "conditions", "setup", "components", "identifiers", "amount", "setpoint", "value"}
+    {
+        "inputs",
+        "conditions",
+        "setup",
+        "components",
+        "identifiers",
+        "amount",
+        "setpoint",
+        "value",
+    }
 )
 
 
@@ -74,7 +87,8 @@ class Condition(NamedTuple):
         main = parts.get(TEXT) or parts.get(SMILES) or parts.get(AMOUNT, "")
         if is_absent(main):
             return {"content": main, "SMILES": ""}
-        if not main:  # merged and repeated values are blank, too, in what other programs write
+        # Merged and repeated values are blank, too, in what other programs write
+        if not main:
             raise Unused(f"{self.name}: {_BLANK}")
         for role, cell in parts.items():
             if _UNKNOWN.fullmatch(cell):
@@ -102,8 +116,8 @@ class Condition(NamedTuple):
 def find_conditions(where: str, words: Sequence[str], sheet: Sheet) -> list[Condition]:
     """Find the conditions that words name in a sheet.
 
-    Raises InputError for a word that is no column and no sum of columns, or that can be read in two
-    ways.
+    Raises InputError for a word that is no column and no sum of columns, or that can be
+    read in two ways.
     """
     short = _shorten(words)
     conditions = []
@@ -114,12 +128,16 @@ def find_conditions(where: str, words: Sequence[str], sheet: Sheet) -> list[Cond
             conditions.append(_make_thing(where, word, sheet))
     names = [condition.name for condition in conditions]
     if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(where, f"the condition {printable(twice[0], 60)} is named twice")
+        raise InputError(
+            where, f"the condition {printable(twice[0], 60)} is named twice"
+        )
     return conditions
 
 
 def _make_single(name: str, column: str) -> Condition:
-    """Make the condition of one column; its text is its SMILES, too, if its name says so."""
+    """Make the condition of one column; its text is its SMILES, too, if
+    its name says so.
+    """
     if "smiles" in column.lower():
         return Condition(name, {SMILES: column})
     return Condition(name, {TEXT: column})
@@ -136,7 +154,9 @@ def _make_thing(where: str, word: str, sheet: Sheet) -> Condition:
         raise missing_column(where, _find_missing(text, sheet.header), sheet.header)
     if not (equals and name):
         shown = printable(text, 60)
-        raise InputError(where, f"expected a name for the condition {shown}: NAME={shown}")
+        raise InputError(
+            where, f"expected a name for the condition {shown}: NAME={shown}"
+        )
     if len(readings) > 1:
         ways = " or ".join(show_names(columns) for columns in readings[:2])
         expected = f"{printable(word, 60)} can be read in two ways: rename a column"
@@ -155,20 +175,26 @@ def _make_thing(where: str, word: str, sheet: Sheet) -> Condition:
 
 def missing_column(where: str, column: str, header: Sequence[str]) -> InputError:
     """Make the error of a column that a sheet does not have."""
-    expected = f"no column {printable(column, 60)} in the first row, which is the header"
+    expected = (
+        f"no column {printable(column, 60)} in the first row, which is the header"
+    )
     return InputError(where, expected, show_names(header))
 
 
 def _find_missing(text: str, header: Sequence[str]) -> str:
-    """Find the first part of a sum of columns that is none; all of it where each is one."""
+    """Find the first part of a sum of columns that is none; all of it
+    where each is one.
+    """
     parts = [fold_name(part) for part in text.split("+")]
     return next((part for part in parts if part not in header), fold_name(text))
 
 
 def _split_columns(text: str, header: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the ways to read names of columns with + between them; a name may have a + of its own.
+    """Yield the ways to read names of columns with + between them; a name may have
+    a + of its own.
 
-    >>> [*_split_columns("a+b", ["a", "b", "a+b"])], [*_split_columns("a+c", ["a", "b"])]
+    >>> [*_split_columns("a+b", ["a", "b", "a+b"])],
+        [*_split_columns("a+c", ["a", "b"])]
     ([['a', 'b'], ['a+b']], [])
     """
     parts = text.split("+")
@@ -195,7 +221,9 @@ def _find_role(column: str, cells: Sequence[str]) -> str:
 
 
 def _find_unit(where: str, name: str, columns: Mapping[str, str], sheet: Sheet) -> str:
-    """Find the unit of amounts in the name of their column or thing; "" if the cells have it."""
+    """Find the unit of amounts in the name of their column or thing; "" if the
+    cells have it.
+    """
     column = columns[AMOUNT]
     matches = (_AMOUNT.fullmatch(row.cells[column]) for row in sheet.rows)
     if all(match[1] for match in matches if match):
@@ -210,7 +238,8 @@ def _find_unit(where: str, name: str, columns: Mapping[str, str], sheet: Sheet) 
 
 
 def _shorten(words: Sequence[str]) -> dict[str, str]:
-    """Shorten the names of the Open Reaction Database's columns, where they stay different.
+    """Shorten the names of the Open Reaction Database's columns, where they
+    stay different.
 
     >>> [*_shorten(['inputs["base"].components[0].amount.moles.value', "T"]).values()]
     ['base moles', 'T']

@@ -1,7 +1,8 @@
 """Import: a tidy table of experiments, CSV or Excel, into table files.
 
-The user says which columns hold the yield and the conditions; result cells go into the table file
-as they are printed, where `build` reads them. What is no tidy table is refused.
+The user says which columns hold the yield and the conditions; result cells go into the
+table file as they are printed, where `build` reads them. What is no tidy
+table is refused.
 """
 
 from __future__ import annotations
@@ -26,20 +27,31 @@ from .tables import Unused
 
 Tables = dict[str, dict[str, Any]]
 SPLIT: Final = "expected one quantity in a column: split it into two columns"
-_ONE_HEADER: Final = "expected one row of names, the first: join two, or make a file of each table"
-_NO_DITTO: Final = "expected the value itself in place of a ditto mark: write it into every row"
-_NO_DATE: Final = "Excel made a date or a time of what was typed (1:2): format the column as text"
-_MONTH: Final = "(?:jan|feb|mar|mrz|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*"
+_ONE_HEADER: Final = (
+    "expected one row of names, the first: join two, or make a file of each table"
+)
+_NO_DITTO: Final = (
+    "expected the value itself in place of a ditto mark: write it into every row"
+)
+_NO_DATE: Final = (
+    "Excel made a date or a time of what was typed (1:2): format the column as text"
+)
+_MONTH: Final = (
+    "(?:jan|feb|mar|mrz|apr|may|mai|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*"
+)
 _DATE: Final = any_case(  # in a CSV that Excel wrote
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}\b.*|[0-9]{1,2}:0[0-9](?::.*)?|0[0-9]:[0-9]{2}\b.*"
     rf"|[0-9]{{1,2}}[-.]{_MONTH}|{_MONTH}-[0-9]{{1,2}}|[0-9]{{1,2}}([./])[0-9]{{1,2}}\1[0-9]{{4}}"
 )
 _DITTO: Final = any_case(
-    r"[-–—\s]*(?:(?:[\"″“”〃〞]|'')[-–—\s]*)+|//|[↓↑]|do[.]|ditto|idem|同上|same(?: as .*)?"
+    r"[-–—\s]*(?:(?:[\"″“”〃〞]|'')[-–—\s]*)+|//|[↓↑]|do[.]|ditto|idem|同上|same(?: as "
+    r".*)?"
     r"|(?:as|see|like)(?: in)? (?:above|entry [0-9]+[a-z]?)"
 )
-_SUMMARY: Final = any_case(  # what stands in front of a row of averages below the experiments
-    r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|s[.]d|std?[. ]*dev"
+# What stands in front of a row of averages below the experiments
+_SUMMARY: Final = any_case(
+    r"(?:(?:average|mean|median|total|sum|max(?:imum)?|min(?:imum)?|sd|s[.]d|std?[. "
+    r"]*dev"
     r"(?:iation)?|standard (?:deviation|error)|sem|r\.?s\.?d|avg|variance|mittelwert"
     r"|standardabweichung)\b\W*"
     r"(?:(?:yield|of|sd|std|n)\b.*)?|(?:平均值?|合计|总计|最大值?|最小值?|标准偏?差)\W*)",
@@ -49,13 +61,17 @@ _NUMBER: Final = re.compile(r"(?!.*(?::|de)).*[0-9]")
 _FIRST_NUMBER: Final = re.compile(r"[^0-9:]*?([0-9]*\.?[0-9]+)[^:]*")
 _COMMA: Final = re.compile(r"[<>≤≥~]?\s?[0-9]+,[0-9]+\s?%?")
 _STANDARD: Final = (
-    "says which option is the standard, mostly the best one: write there what was used instead"
+    "says which option is the standard, mostly the best one: write there what was used "
+    "instead"
 )
 _LEAK: Final = "conditions that may be a result, or the number or the rank of each row"
 MAX_SHARE: Final = 1.1  # an assay may measure 1.02
 SURE_PERCENT: Final = 1.5  # no assay measures so much
 _SAYS_SCALE: Final = re.compile("[%<>≤≥⩽⩾]")
-_IF_SHARES: Final = {**dict.fromkeys(YIELDS, "say --fraction"), "ee": "write them in percent"}
+_IF_SHARES: Final = {
+    **dict.fromkeys(YIELDS, "say --fraction"),
+    "ee": "write them in percent",
+}
 _RATIO: Final = {"dr": "a de of 90: write 95:5; a share of 97: write 97:3"}
 _SHARE: Final = "97: write 97:3"
 _NAMES: Final = {"isolated_yield": "isolated yield", "yield_ratio": "yield"}
@@ -64,7 +80,9 @@ _FILE_NAME: Final = re.compile(r"[^\w.+-]+")
 
 @dataclass(frozen=True)
 class Layout:
-    """The columns of a sheet and what they hold, and what all experiments of a file share."""
+    """The columns of a sheet and what they hold, and what all experiments
+    of a file share.
+    """
 
     # isolated_yield, yield_ratio, ee, er, dr, rr -> column
     results: Mapping[str, str]
@@ -81,8 +99,8 @@ class Layout:
 
 
 class Experiment(NamedTuple):
-    """A row whose results can be read: the entry of a table file, and its reaction. All entries of
-    a table have the reaction in common.
+    """A row whose results can be read: the entry of a table file, and its reaction. All
+    entries of a table have the reaction in common.
     """
 
     entry: dict[str, Any]
@@ -98,14 +116,19 @@ class Columns(NamedTuple):
     @property
     def of_conditions(self) -> list[str]:
         """Return the names of the columns of conditions."""
-        return [column for condition in self.conditions for column in condition.columns.values()]
+        return [
+            column
+            for condition in self.conditions
+            for column in condition.columns.values()
+        ]
 
 
 def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     """Make tables by file name, and notes, of a sheet of experiments.
 
-    A table holds the experiments that agree in reactants and products. Every row of the file is in
-    a table, or left out under a reason that the notes name. Raises InputError (line, column).
+    A table holds the experiments that agree in reactants and products. Every row of the
+    file is in a table, or left out under a reason that the notes name. Raises
+    InputError (line, column).
     """
     where = str(path)
     sheet = read_sheet(path, layout.sheet)
@@ -116,7 +139,9 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     left_out, doubts = RecordNotes(), RecordNotes()
     for number, row in enumerate(sheet.rows, 1):
         try:
-            experiment = _read_experiment(row, number, layout, columns.conditions, doubts)
+            experiment = _read_experiment(
+                row, number, layout, columns.conditions, doubts
+            )
             used.append((row, experiment))
         except Unused as left:
             left_out[left.reason].append(row.place + left.detail)
@@ -124,7 +149,12 @@ def import_file(path: Path, layout: Layout) -> tuple[Tables, list[str]]:
     if not used:
         raise InputError(where, "expected rows with a yield", "; ".join(reasons))
     warnings = [f"warning: {line}" for line in doubts.lines()]
-    notes = [*sheet.notes, *warnings, *reasons, *_describe_columns(sheet, columns, used)]
+    notes = [
+        *sheet.notes,
+        *warnings,
+        *reasons,
+        *_describe_columns(sheet, columns, used),
+    ]
     total = len(sheet.rows)
     notes.append(f"rows: {total}, used {len(used)}, left out {total - len(used)}")
     experiments = [experiment for _, experiment in used]
@@ -150,7 +180,9 @@ def _describe_columns(
         if differs and not is_row_number and name not in telling:
             differing.append(name)
     if differing:
-        notes.append(f"warning: equal conditions differ in: {show_names(differing)} (not used)")
+        notes.append(
+            f"warning: equal conditions differ in: {show_names(differing)} (not used)"
+        )
     if unused:
         notes.append(f"columns that are not used: {show_names(unused)}")
     return notes
@@ -167,8 +199,8 @@ def _compare_key(experiment: Experiment) -> str:
 
 
 def _find_columns(where: str, layout: Layout, sheet: Sheet) -> Columns:
-    """Find the columns of a layout; refuse one with two uses or two quantities, or one that build
-    leaves out.
+    """Find the columns of a layout; refuse one with two uses or two quantities, or one
+    that build leaves out.
     """
     for field in (*YIELDS, "ee"):
         name = layout.results.get(field, "")
@@ -200,7 +232,9 @@ def _require_tidy(where: str, sheet: Sheet, layout: Layout, columns: Columns) ->
     conditions = set(columns.of_conditions)
     yields = {layout.results.get(field) for field in YIELDS}
     for row in sheet.rows:
-        if header := find_header(row.cells, [*layout.results.values()]) or _find_words(row, layout):
+        if header := find_header(row.cells, [*layout.results.values()]) or _find_words(
+            row, layout
+        ):
             problems[_ONE_HEADER].append(f"{row.place}: {header}")
         for name in columns.used:
             cell = row.cells[name]
@@ -217,8 +251,8 @@ def _require_tidy(where: str, sheet: Sheet, layout: Layout, columns: Columns) ->
 
 
 def _find_words(row: SheetRow, layout: Layout) -> str:
-    """Find the words of a row in place of results but the first, which may be a remark; "" if there
-    are none.
+    """Find the words of a row in place of results but the first, which may be a remark;
+    "" if there are none.
     """
     unread = []
     for field, name in layout.results.items():
@@ -230,8 +264,8 @@ def _find_words(row: SheetRow, layout: Layout) -> str:
 
 
 def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
-    """Refuse yields or ee that may be shares of 1 or percent, where nobody says which, and yields
-    that cannot be the shares that they are said to be.
+    """Refuse yields or ee that may be shares of 1 or percent, where nobody says which,
+    and yields that cannot be the shares that they are said to be.
     """
     for field in (*YIELDS, "ee"):
         if not (column := layout.results.get(field)):
@@ -242,7 +276,9 @@ def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
         if is_open and _are_shares(numbers):
             which = f"the numbers of {name} are within 0 and {MAX_SHARE}"
             todo = _IF_SHARES[field]
-            raise InputError(where, f"{which}: say --no-fraction if they are percent, else {todo}")
+            raise InputError(
+                where, f"{which}: say --no-fraction if they are percent, else {todo}"
+            )
         above = [number for number in numbers if number > SURE_PERCENT]
         if layout.fraction and field != "ee" and len(above) > len(numbers) / 2:
             which = f"most numbers of {name} are above {SURE_PERCENT}"
@@ -250,7 +286,9 @@ def _require_scale(where: str, sheet: Sheet, layout: Layout) -> None:
 
 
 def _bare_numbers(cells: Iterable[str]) -> list[float]:
-    """Read the positive numbers of cells that do not say what they are: `≥90%` and `<5` say it."""
+    """Read the positive numbers of cells that do not say what they are: `≥90%`
+    and `<5` say it.
+    """
     bare = (cell for cell in cells if not _SAYS_SCALE.search(cell))
     matches = filter(None, map(_FIRST_NUMBER.fullmatch, bare))
     numbers = [float(match[1]) for match in matches]
@@ -258,7 +296,9 @@ def _bare_numbers(cells: Iterable[str]) -> list[float]:
 
 
 def _are_shares(numbers: Sequence[float]) -> bool:
-    """Return whether numbers may be shares of 1: nine of ten are, or all but one of three."""
+    """Return whether numbers may be shares of 1: nine of ten are, or all
+    but one of three.
+    """
     shares = sum(number <= MAX_SHARE for number in numbers)
     others = len(numbers) - shares
     if shares <= 1 and others:
@@ -279,13 +319,17 @@ def _read_experiment(
     """Read the experiment of a row, or raise Unused; notes what is doubtful in it."""
     if _SUMMARY.fullmatch(next(filter(None, row.cells.values()), "")):
         raise Unused("an average or a total")
-    columns = chain.from_iterable(condition.columns.values() for condition in conditions)
+    columns = chain.from_iterable(
+        condition.columns.values() for condition in conditions
+    )
     if not any(row.cells[column] for column in columns):
         raise Unused("no condition")
     items = {condition.name: condition.read(row.cells) for condition in conditions}
     cells = {field: row.cells[name] for field, name in layout.results.items()}
     results = {field: cell for field, cell in cells.items() if cell}
-    if _DE.search(layout.results.get("dr", "")) and _NUMBER.match(results.get("dr", "")):
+    if _DE.search(layout.results.get("dr", "")) and _NUMBER.match(
+        results.get("dr", "")
+    ):
         results["dr"] += " de"  # below `de (%)` 20 is a share of 60, and not 20:1
     with_value = set()
     for field, cell in results.items():
@@ -317,7 +361,9 @@ def _read_experiment(
 
 
 def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]:
-    """Read (yield or major fraction, note) of a cell; None with a note if it cannot be read."""
+    """Read (yield or major fraction, note) of a cell; None with a note if it
+    cannot be read.
+    """
     if _COMMA.fullmatch(cell):
         return None, "a decimal comma (1,5: write 1.5)"
     if field in YIELDS:
@@ -329,15 +375,19 @@ def read_cell(field: str, cell: str, fraction: bool) -> tuple[float | None, str]
     return value, note
 
 
-def _read_side(row: SheetRow, smiles: Sequence[str], columns: Sequence[str]) -> list[Substance]:
+def _read_side(
+    row: SheetRow, smiles: Sequence[str], columns: Sequence[str]
+) -> list[Substance]:
     """Read reactants or products: the user's SMILES, else those of the columns."""
     given = [_make_molecule("smiles", text) for text in smiles if text]
-    return given or [_make_molecule(name, row.cells[name]) for name in columns if row.cells[name]]
+    return given or [
+        _make_molecule(name, row.cells[name]) for name in columns if row.cells[name]
+    ]
 
 
 def _make_molecule(column: str, cell: str) -> Substance:
-    """Make the item of a molecule. Its text is its SMILES, too, if the column's name says so, or if
-    it is written like one.
+    """Make the item of a molecule. Its text is its SMILES, too, if the column's name
+    says so, or if it is written like one.
 
     CO alone is carbon monoxide or methanol: then only the name of the column decides.
     """
@@ -347,7 +397,9 @@ def _make_molecule(column: str, cell: str) -> Substance:
     return molecule
 
 
-def _make_tables(path: Path, experiments: Sequence[Experiment], layout: Layout) -> Tables:
+def _make_tables(
+    path: Path, experiments: Sequence[Experiment], layout: Layout
+) -> Tables:
     """Make a table file of the experiments of each reaction."""
     groups = group_by(experiments, lambda experiment: dump_json(experiment.sides))
     stem = _FILE_NAME.sub("_", path.stem).strip(".") or "table"

@@ -1,8 +1,9 @@
-"""Prompts: templates with `{options}` and the fields of `input`, and a question put into one.
+"""Prompts: templates with `{options}` and the fields of `input`, and a
+    question put into one.
 
-The wording stands in `templates/prompt.*.txt.j2`, Jinja templates that make the text of each
-template file; that file's own placeholders are filled literally, in one pass, so that nothing in a
-table is ever evaluated.
+The wording stands in `templates/prompt.*.txt.j2`, Jinja templates that make the text of
+each template file; that file's own placeholders are filled literally, in one pass, so
+that nothing in a table is ever evaluated.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from .chemicals import ABSENT, SELECTIVITIES, Substance, read_items
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-Record = JsonObject  # a question of a dataset; only its id, type and options are checked
+# A question of a dataset; only its id, type and options are checked
+Record = JsonObject
 LANGUAGES: Final = ("en", "zh")
 # Seed, 样本展示; in Chinese prompts.
 LABELS: Final = {"reagents": "试剂 (reagents)", "solvents": "溶剂 (solvents)"}
@@ -34,7 +36,9 @@ _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
 
 
 def make_template(name: str, language: str = "en") -> str:
-    """Make the text of a prompt template, with places for `{options}` and fields of `input`."""
+    """Make the text of a prompt template, with places for `{options}` and
+    fields of `input`.
+    """
     single, reference = name.startswith("single_varying"), name.endswith("_reference")
     return fill(f"prompt.{language}.txt.j2", single=single, reference=reference)
 
@@ -44,18 +48,23 @@ def find_templates(
 ) -> dict[str, str]:
     """Find the templates that questions use, by name.
 
-    A file `prompt_NAME.txt` in `folder`, which its owner may have edited, or else the built-in
-    template. InputError for a language beside such a file, which has one already.
+    A file `prompt_NAME.txt` in `folder`, which its owner may have edited, or else the
+    built-in template. InputError for a language beside such a file, which
+    has one already.
     """
     templates = {}
-    for name in sorted({template_of(question["question_type"]) for question in questions}):
+    for name in sorted(
+        {template_of(question["question_type"]) for question in questions}
+    ):
         path = folder / f"prompt_{name}.txt"
         if not path.is_file():
             templates[name] = make_template(name, language or "en")
             continue
         if language:
             expected = "the folder's own prompt is used, in its language"
-            raise InputError(str(path), f"{expected}: leave out --language, or remove the file")
+            raise InputError(
+                str(path), f"{expected}: leave out --language, or remove the file"
+            )
         templates[name] = decode_utf8(read_file(path), str(path))
         if "{options}" not in templates[name]:
             raise InputError(str(path), "expected a template with {options}")
@@ -63,11 +72,11 @@ def find_templates(
 
 
 def render_question(question: Record, template: str) -> str:
-    """Put the `input` and `options` of a question into the template literally, never its meta or
-    answer.
+    """Put the `input` and `options` of a question into the template literally, never
+    its meta or answer.
 
-    One pass over the template: text of a table that looks like a placeholder stays text, and stays
-    on its line.
+    One pass over the template: text of a table that looks like a placeholder stays
+    text, and stays on its line.
     """
     given = find_input(question)
     is_chinese = _CHINESE.search(template) is not None
@@ -77,7 +86,10 @@ def render_question(question: Record, template: str) -> str:
         for index, option in enumerate(question["options"])
     ]
     references = reference_blocks(given.get("reference_conditions"), labels)
-    texts = {"options": "\n\n".join(options), "reference_conditions": "\n\n".join(references)}
+    texts = {
+        "options": "\n\n".join(options),
+        "reference_conditions": "\n\n".join(references),
+    }
     for field in ("reactants", "products"):
         texts[field] = _item_lines(given.get(field))
     for field in ("constant_conditions", "fixed_conditions"):
@@ -151,7 +163,9 @@ def reference_blocks(references: object, labels: Mapping[str, str]) -> Iterator[
             amount = round(amount, 2)
         scores = [f"yield={as_text(amount)}%"]
         scores += [
-            f"{field}={as_text(reference[field])}" for field in SELECTIVITIES if field in reference
+            f"{field}={as_text(reference[field])}"
+            for field in SELECTIVITIES
+            if field in reference
         ]
         conditions = condition_lines(reference.get("conditions"), labels)
         yield f"Reference {number} ({printable(', '.join(scores))}):\n{conditions}"
@@ -173,7 +187,8 @@ def _environment() -> Environment:
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("forecasteval.rxnopt.build"),
-        autoescape=False,  # text and Markdown, no HTML; the filters below keep data in its place
+        # Text and Markdown, no HTML; the filters below keep data in its place
+        autoescape=False,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -192,14 +207,16 @@ def show_reasons(counts: Mapping[str, int]) -> str:
 
 
 def code_cell(text: str) -> str:
-    """Make a code span in a cell of a Markdown table. It is on one line, and nothing in it ends the
-    span or the cell.
+    """Make a code span in a cell of a Markdown table. It is on one line, and nothing in
+    it ends the span or the cell.
     """
     return "`" + printable(text).replace("`", "'").replace("|", "\\|") + "`"
 
 
 def fence(text: str) -> str:
-    """Make a code block that no text can end: its fence is longer than any backticks inside."""
+    """Make a code block that no text can end: its fence is longer than any
+    backticks inside.
+    """
     lengths = map(len, re.findall("`+", text))
     marks = "`" * max(3, 1 + max(lengths, default=0))
     return f"{marks}text\n{text}\n{marks}"

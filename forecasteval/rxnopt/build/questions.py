@@ -49,7 +49,8 @@ class Draft(NamedTuple):
     """A question before it is written down."""
 
     number: int  # in its table, from 1
-    keys: Sequence[str]  # the condition that it is about, with its twins; empty: all that vary
+    # The condition that it is about, with its twins; empty: all that vary
+    keys: Sequence[str]
     form: str  # "", "_reference" or "_reference_control"
     options: Sequence[UsableRow]
     references: Sequence[UsableRow] = ()
@@ -58,11 +59,12 @@ class Draft(NamedTuple):
 def make_questions(
     table: ReactionTable, settings: Settings, seed: int, counts: Counts
 ) -> list[ChoiceQuestion]:
-    """Make the questions of a table, one for each condition that varies, then one for all of them.
+    """Make the questions of a table, one for each condition that varies, then one
+    for all of them.
 
-    Adds to `counts` what it does not make: "not_asked" (single_varying and all_varying questions
-    that the table does not give), "skipped" (questions without a `_ref` twin) and "capped"
-    (questions that do not offer all their options, and options left out).
+    Adds to `counts` what it does not make: "not_asked" (single_varying and all_varying
+    questions that the table does not give), "skipped" (questions without a `_ref` twin)
+    and "capped" (questions that do not offer all their options, and options left out).
     """
     questions: list[ChoiceQuestion] = []
     for number, keys in _find_targets(table, counts):
@@ -76,15 +78,17 @@ def make_questions(
             offered = cap(draft.options, settings.max_options)
             if more := len(draft.options) - len(offered):
                 counts["capped"].update(questions=1, options=more)
-            questions.append(write_question(table, draft._replace(options=offered), settings, seed))
+            questions.append(
+                write_question(table, draft._replace(options=offered), settings, seed)
+            )
     return questions
 
 
 def _make_drafts(
     table: ReactionTable, number: int, keys: Sequence[str], settings: Settings
 ) -> Iterator[Draft]:
-    """Draft a question, then its form with references and the control of that; Unused for why one
-    is not asked.
+    """Draft a question, then its form with references and the control of that; Unused
+    for why one is not asked.
     """
     options = largest_group(table, keys) if keys else balance(table, settings)
     if len(options) < 2:
@@ -101,14 +105,16 @@ def _make_drafts(
 
 
 def _find_targets(table: ReactionTable, counts: Counts) -> list[tuple[int, list[str]]]:
-    """Find what the questions of a table ask about, each with its number: a condition, all of them.
+    """Find what the questions of a table ask about, each with its number: a
+    condition, all of them.
 
-    Conditions that always change together, as a ligand's name and its SMILES, are one. Where the
-    others were fixed there would be nothing to ask about either of them.
+    Conditions that always change together, as a ligand's name and its SMILES, are one.
+    Where the others were fixed there would be nothing to ask about either of them.
     """
     targets: list[tuple[int, list[str]]] = []
     for twins in table.twins:
-        if len(twins) == len(table.varying) > 1:  # the question of all that vary asks for them
+        # The question of all that vary asks for them
+        if len(twins) == len(table.varying) > 1:
             counts["not_asked"]["all_change_together"] += len(twins)
             continue
         if len(twins) > 1:
@@ -125,14 +131,17 @@ def _require_difference(rows: Sequence[UsableRow]) -> None:
 def write_question(
     table: ReactionTable, draft: Draft, settings: Settings, seed: int
 ) -> ChoiceQuestion:
-    """Write the record of a question; a generator seeded from the seed and the id shuffles its
-    options.
+    """Write the record of a question; a generator seeded from the seed and the id
+    shuffles its options.
 
-    A control has the order of its twin: a model that always says 0 must not tell them apart.
+    A control has the order of its twin: a model that always says 0 must not
+    tell them apart.
     """
     name = f"{table.id}_q{draft.number}{SIDES.get(draft.form, '')}"
     order = sorted(draft.options, key=lambda row: row.number)
-    digest = hashlib.sha256(f"{seed}\0{name.removesuffix('_control')}".encode()).digest()
+    digest = hashlib.sha256(
+        f"{seed}\0{name.removesuffix('_control')}".encode()
+    ).digest()
     random.Random(int.from_bytes(digest, "big")).shuffle(order)
     base, target, shown = "all_varying", None, table.varying
     if draft.keys:
@@ -169,7 +178,8 @@ def _make_input(table: ReactionTable, draft: Draft, settings: Settings) -> Input
     if draft.references:
         every = sorted([*table.constant, *table.varying])
         given["reference_conditions"] = [
-            {"conditions": row.shown(every), **shown_scores(row.scores)} for row in draft.references
+            {"conditions": row.shown(every), **shown_scores(row.scores)}
+            for row in draft.references
         ]
     return given
 
@@ -228,20 +238,24 @@ def _source_entry(row: UsableRow) -> dict[str, object]:
 
 
 def largest_group(table: ReactionTable, keys: Sequence[str]) -> list[UsableRow]:
-    """Find the rows that differ in a condition and its twins only: most values of it, of equal ones
-    the first group.
+    """Find the rows that differ in a condition and its twins only: most values of it,
+    of equal ones the first group.
     """
     other_keys = [name for name in table.varying if name not in keys]
-    # Rows have different conditions, so a group never has a value of the condition twice.
-    groups = group_by(table.rows, lambda row: tuple(row.values.get(name) for name in other_keys))
+    # Rows have different conditions, so a group never has a value of the
+    # condition twice.
+    groups = group_by(
+        table.rows, lambda row: tuple(row.values.get(name) for name in other_keys)
+    )
     return max(groups.values(), key=len)
 
 
 def cap(rows: Sequence[UsableRow], size: int) -> list[UsableRow]:
-    """Keep at most `size` rows, in even steps from the lowest effective score to the best.
+    """Keep at most `size` rows, in even steps from the lowest effective
+    score to the best.
 
-    A prompt with every experiment of a large screening sheet has hundreds of thousands of
-    characters.
+    A prompt with every experiment of a large screening sheet has hundreds of thousands
+    of characters.
     """
     if len(rows) <= size:
         return list(rows)
@@ -261,8 +275,8 @@ def balance(table: ReactionTable, settings: Settings) -> list[UsableRow]:
     """Choose rows for an all_varying question after BALANCE_ALL_VARYING_OPTIONS.
 
     While a key's most and least frequent values stand above the ratio and more than
-    BALANCE_MIN_OPTIONS rows remain, the lowest (then last) row among those with a most frequent
-    value of the most uneven key goes; the best never do.
+    BALANCE_MIN_OPTIONS rows remain, the lowest (then last) row among those with a most
+    frequent value of the most uneven key goes; the best never do.
     """
     rows = list(table.rows)
     if not settings.balance_all_varying_options:
@@ -278,7 +292,9 @@ def balance(table: ReactionTable, settings: Settings) -> list[UsableRow]:
 def _find_surplus(
     rows: Sequence[UsableRow], table: ReactionTable, max_ratio: float
 ) -> list[UsableRow]:
-    """Find the rows below the best with a most frequent value of the most uneven key."""
+    """Find the rows below the best with a most frequent value of the
+    most uneven key.
+    """
     below = [row for row in rows if row.effective < table.best]
     uneven = [(0.0, "", list[UsableRow]())]
     for key in table.varying:
@@ -293,13 +309,16 @@ def _find_surplus(
 
 
 def choose_references(
-    table: ReactionTable, options: Sequence[UsableRow], all_varying: bool, settings: Settings
+    table: ReactionTable,
+    options: Sequence[UsableRow],
+    all_varying: bool,
+    settings: Settings,
 ) -> list[UsableRow]:
     """Choose references from low to high, or raise Unused.
 
     From the lowest REFERENCE_LOW_MID_FRACTION of the candidates (all options; or, for a
-    single_varying question, the rows outside its options that are no better than its best), without
-    the table's best, evenly spaced.
+    single_varying question, the rows outside its options that are no better than its
+    best), without the table's best, evenly spaced.
     """
     spare = settings.min_reference_remaining_effective_options
     if all_varying and len(options) < spare + settings.min_reference_options:

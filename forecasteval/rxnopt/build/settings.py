@@ -21,7 +21,12 @@ _ALLOWED: Final = {
 }
 _RANGES: Final = {"reference_low_mid_fraction": (1e-9, 1.0), "max_options": (2.0, 1e9)}
 _BLACKLIST: Final = (
-    *("indeterminate_mol_idt", "description", "indeterminate_descriptions", "other_info"),
+    *(
+        "indeterminate_mol_idt",
+        "description",
+        "indeterminate_descriptions",
+        "other_info",
+    ),
     *("selected_conditions", "scale"),
 )
 
@@ -33,8 +38,8 @@ def _setting(default: object, en: str, zh: str) -> Any:
 
 @dataclass(frozen=True)
 class Settings:
-    """The builder's settings (seed, section 10, and the last two); on the command line with
-    hyphens.
+    """The builder's settings (seed, section 10, and the last two); on the command
+    line with hyphens.
     """
 
     year_filter: int | tuple[int, ...] | None = _setting(
@@ -43,7 +48,9 @@ class Settings:
         "论文发表年份：null 为不限，整数 N 为不早于 N 年，列表为指定年份",
     )
     condition_keys: tuple[str, ...] | None = _setting(
-        None, "none (all keys that occur) or the list of keys to use", "使用的条件键；null 为全部"
+        None,
+        "none (all keys that occur) or the list of keys to use",
+        "使用的条件键；null 为全部",
     )
     condition_require: str = _setting(
         "content",
@@ -78,7 +85,8 @@ class Settings:
     )
     normalize_conditions: bool = _setting(
         True,
-        "compare conditions regardless of width, blanks, case and order (true or false)",
+        "compare conditions regardless of width, blanks, case and order (true or "
+        "false)",
         "比较条件时是否归一化",
     )
     balance_all_varying_options: bool = _setting(
@@ -107,22 +115,26 @@ class Settings:
     )
     reference_low_mid_fraction: float = _setting(
         0.6666666666666666,
-        "share of the candidates, from the lowest up, that may be references, in (0, 1]",
+        "share of the candidates, from the lowest up, that may be references, in (0, "
+        "1]",
         "从低到高，可作 reference 的候选比例",
     )
     max_options: int = _setting(
         20,
-        "maximum of options of a question; of more, the best and an even spread of the rest stay",
+        "maximum of options of a question; of more, the best and an even spread of the "
+        "rest stay",
         "每题最多的选项数；超过时保留最佳，其余按 effective 均匀抽取",
     )
     duplicates: str | None = _setting(
         None,
-        "rows with equal conditions: best, median or drop; none: as the table says, otherwise best",
+        "rows with equal conditions: best, median or drop; none: as the table says, "
+        "otherwise best",
         "条件相同的行：best、median 或 drop；null 为按表格所述，否则 best",
     )
     numeric_scores: bool = _setting(
         False,
-        "selectivities in meta.scores as numbers: ee in percent, er, dr and rr as r of r:1",
+        "selectivities in meta.scores as numbers: ee in percent, er, dr and rr as r of "
+        "r:1",
         "meta.scores 中 ee 写为百分数，er、dr、rr 写为 r:1 的 r，而不是原文",
     )
 
@@ -134,8 +146,8 @@ SETTING_HELP: Final[Mapping[str, str]] = {
 
 
 def make_settings(values: JsonObject) -> Settings:
-    """Settings with `values`, typed or as text, in place of defaults; InputError names a bad
-    one.
+    """Settings with `values`, typed or as text, in place of defaults; InputError
+    names a bad one.
     """
     if unknown := sorted(values.keys() - SETTINGS.keys()):
         raise InputError("settings", f"no setting {unknown[0]}")
@@ -149,15 +161,21 @@ def make_settings(values: JsonObject) -> Settings:
             raise InputError(option, f"expected {SETTING_HELP[name]}", got) from None
     settings = Settings(**read)
     if settings.max_reference_options < settings.min_reference_options:
-        raise InputError("--max-reference-options", "must not be below --min-reference-options")
+        raise InputError(
+            "--max-reference-options", "must not be below --min-reference-options"
+        )
     return settings
 
 
 def _read_value(name: str, value: object) -> Any:
-    """Read the value of a setting, typed or text; KeyError or ValueError for one it cannot have."""
+    """Read the value of a setting, typed or text; KeyError or ValueError for one
+    it cannot have.
+    """
     default = SETTINGS[name].default
     if name in _ALLOWED or isinstance(default, bool):
-        by_name = {str(each).lower(): each for each in _ALLOWED.get(name, (True, False))}
+        by_name = {
+            str(each).lower(): each for each in _ALLOWED.get(name, (True, False))
+        }
         return by_name[str(value).strip().lower()]
     if isinstance(default, (int, float)):
         low, high = _RANGES.get(name, (1.0, 1e9))

@@ -1,6 +1,7 @@
 """Sheets: CSV, TSV and Excel files as a header and rows of text.
 
-The first row that is not blank is the header, every other row has a cell below each of its names.
+The first row that is not blank is the header, every other row has a cell below
+each of its names.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from forecasteval.common.errors import InputError, extra_package, grouped_names, printable
+from forecasteval.common.errors import (
+    InputError,
+    extra_package,
+    grouped_names,
+    printable,
+)
 from forecasteval.common.files import read_file
 from forecasteval.common.records import number_text
 from forecasteval.common.text import csv_rows, decode_text
@@ -21,7 +27,8 @@ from forecasteval.common.text import csv_rows, decode_text
 from .chemicals import is_smiles, repair
 
 MAX_CELLS: Final = 5_000_000
-_NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})  # what pandas and Excel write for nothing
+# What pandas and Excel write for nothing
+_NO_VALUE: Final = frozenset({"nan", "<na>", "#n/a"})
 
 
 _NUMBER: Final = re.compile(r"[<>≤≥~≈]?\s?-?[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?\s?%?")
@@ -35,7 +42,9 @@ class SheetRow(NamedTuple):
 
 
 class DateText(str):
-    """The text of a cell that Excel holds as a date or a time; `1:2` may have been typed."""
+    """The text of a cell that Excel holds as a date or a time; `1:2` may
+    have been typed.
+    """
 
 
 class Sheet(NamedTuple):
@@ -64,7 +73,9 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     if len(grid) < 2:
         raise InputError(where, "expected a header and rows", "none")
     (place, names), *below = grid
-    header = [fold_name(name) or f"(column {number})" for number, name in enumerate(names, 1)]
+    header = [
+        fold_name(name) or f"(column {number})" for number, name in enumerate(names, 1)
+    ]
     if twice := [column for column in header if header.count(column) > 1]:
         expected = "expected a name of its own for each column: rename one"
         raise InputError(f"{where}: {place}", expected, show_names(twice))
@@ -72,8 +83,13 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     rows = []
     for place, cells in below:
         if len(cells) != len(header):
-            expected = f"expected {len(header)} cells as in the first row (no titles, no notes)"
-            raise InputError(f"{where}: {place}", expected, f"{len(cells)}: {' | '.join(cells)}")
+            expected = (
+                f"expected {len(header)} cells as in the first row (no titles, "
+                "no notes)"
+            )
+            raise InputError(
+                f"{where}: {place}", expected, f"{len(cells)}: {' | '.join(cells)}"
+            )
         rows.append(SheetRow(place, dict(zip(header, cells, strict=True))))
     filled = []
     for column, name in zip(header, names, strict=True):
@@ -82,11 +98,14 @@ def read_sheet(path: Path, name: str | None = None) -> Sheet:
     return Sheet(filled, rows, notes)
 
 
-def _require_names(where: str, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Refuse a first row that is an experiment: half of its cells are like those below them.
+def _require_names(
+    where: str, names: Sequence[str], rows: Sequence[Sequence[str]]
+) -> None:
+    """Refuse a first row that is an experiment: half of its cells are like
+    those below them.
 
-    They are numbers above numbers, SMILES above SMILES, or words that occur below; one is a number
-    or a SMILES, since words alone are a header that is repeated.
+    They are numbers above numbers, SMILES above SMILES, or words that occur below; one
+    is a number or a SMILES, since words alone are a header that is repeated.
     """
     n_named = 0
     values, words = [], []
@@ -140,7 +159,9 @@ def _read_text(raw: bytes, where: str) -> tuple[Grid, list[str]]:
 
 
 def _read_workbook(raw: bytes, where: str, name: str | None) -> tuple[Grid, list[str]]:
-    """Read a sheet of a workbook; InputError for merged cells, and for formulas without values."""
+    """Read a sheet of a workbook; InputError for merged cells, and for formulas
+    without values.
+    """
     book = _open_workbook(raw, where, values=False)
     titles = [sheet.title for sheet in book.worksheets]
     if not titles or name not in (None, *titles):
@@ -173,17 +194,22 @@ def _open_workbook(raw: bytes, where: str, values: bool) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what a workbook has besides cells
             return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
-    except Exception as error:  # openpyxl raises anything for one: KeyError, ParseError, …
-        raise InputError(where, "not a workbook (.xlsx)", printable(error, 80)) from None
+    # Openpyxl raises anything for one: KeyError, ParseError, …
+    except Exception as error:
+        raise InputError(
+            where, "not a workbook (.xlsx)", printable(error, 80)
+        ) from None
 
 
 def _show_cell(where: str, cell: Any, written: Any) -> str:
-    """Show a cell as Excel does. 0.95 in a percent format is 95%, and 3:1, which Excel takes for a
-    time, is 3:01.
+    """Show a cell as Excel does. 0.95 in a percent format is 95%, and 3:1, which Excel
+    takes for a time, is 3:01.
     """
     value = cell.value
     if value is None and written.data_type == "f":
-        expected = "expected the value of a formula: calculate and save the workbook again"
+        expected = (
+            "expected the value of a formula: calculate and save the workbook again"
+        )
         raise InputError(f"{where}: cell {written.coordinate}", expected, "none")
     if isinstance(value, datetime.time):
         value = datetime.timedelta(hours=value.hour, minutes=value.minute)

@@ -1,4 +1,5 @@
-"""Tables: which of them give questions, which of their rows can be options, and the effective score
+"""Tables: which of them give questions, which of their rows can be options, and the
+    effective score
 of a row.
 """
 
@@ -55,8 +56,8 @@ Scores = dict[str, Any]
 
 
 class Unused(Exception):  # noqa: N818 - not an error: how a table, row or question is left out
-    """A table that gives no question, a row that is no option, a question not asked; `reason` is
-    counted.
+    """A table that gives no question, a row that is no option, a question not asked;
+    `reason` is counted.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:
@@ -65,15 +66,16 @@ class Unused(Exception):  # noqa: N818 - not an error: how a table, row or quest
 
 
 class UsableRow(NamedTuple):
-    """A row that can be an option: its place in the table, conditions as printed and as compared,
-    results.
+    """A row that can be an option: its place in the table, conditions as printed and as
+    compared, results.
     """
 
     number: int  # in entries, from 0
     entry: JsonObject
     conditions: Conditions  # only keys that have a value
     values: dict[str, tuple[str, ...]]  # key -> what is compared
-    measured: dict[str, float]  # yields in percent by field, and the major fractions of ee and er
+    # Yields in percent by field, and the major fractions of ee and er
+    measured: dict[str, float]
     scores: Scores
     effective: float = 0.0
 
@@ -83,7 +85,9 @@ class UsableRow(NamedTuple):
 
 
 class ReactionTable(NamedTuple):
-    """A table that passed the filters; its rows have different conditions, in the table's order."""
+    """A table that passed the filters; its rows have different conditions, in the
+    table's order.
+    """
 
     id: str
     source_file: str
@@ -94,18 +98,26 @@ class ReactionTable(NamedTuple):
     rows: list[UsableRow]
     varying: list[str]
     constant: list[str]
-    twins: list[list[str]]  # the varying keys, those that always change together in one list
+    # The varying keys, those that always change together in one list
+    twins: list[list[str]]
     best: float  # effective score
     left_out: Counter[str]  # rows that are no options, by reason
-    conflicts: list[str]  # equal conditions whose scores are more than CONFLICT points apart
+    # Equal conditions whose scores are more than CONFLICT points apart
+    conflicts: list[str]
 
 
-def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) -> ReactionTable:
-    """Read the table of a file, or raise Unused; appends a warning for each bad cell."""
+def read_table(
+    raw: object, name: str, settings: Settings, warnings: list[str]
+) -> ReactionTable:
+    """Read the table of a file, or raise Unused; appends a warning for
+    each bad cell.
+    """
     if not isinstance(raw, Mapping) or not isinstance(raw.get("entries"), list):
         raise Unused("not_a_table", "expected an object with a list 'entries'")
     scale, duplicates = _require_usable(raw, settings)
-    reactants, products = _read_reaction(raw, name, settings.reactant_product_require, warnings)
+    reactants, products = _read_reaction(
+        raw, name, settings.reactant_product_require, warnings
+    )
     entries = raw["entries"]
     left_out: Counter[str] = Counter()
     is_fraction = scale == "fraction"
@@ -127,7 +139,9 @@ def read_table(raw: object, name: str, settings: Settings, warnings: list[str]) 
     best = max(row.effective for row in rows)
     file_name = name.rpartition("/")[2]
     source_file = item_text(raw.get("source_file")) or file_name
-    title = item_text(raw.get("root_img_name")).strip() or file_name.removesuffix(".json")
+    title = item_text(raw.get("root_img_name")).strip() or file_name.removesuffix(
+        ".json"
+    )
     table_id = printable(title)
     doi = item_text(raw.get("doi"))
     return ReactionTable(
@@ -165,17 +179,22 @@ def _varies(key: str, rows: Iterable[UsableRow]) -> bool:
 def _find_twins(
     rows: Sequence[UsableRow], varying: Sequence[str], name: str, warnings: list[str]
 ) -> list[list[str]]:
-    """Group the varying keys: those that determine each other in all rows are together."""
+    """Group the varying keys: those that determine each other in all
+    rows are together.
+    """
     groups: dict[tuple[int, ...], list[str]] = {}
     for key in varying:
-        numbers: dict[object, int] = {}  # of its values, in the order in which they occur
+        # Of its values, in the order in which they occur
+        numbers: dict[object, int] = {}
         values = (row.values.get(key) for row in rows)
         pattern = tuple(numbers.setdefault(value, len(numbers)) for value in values)
         groups.setdefault(pattern, []).append(key)
     for twins in groups.values():
         if len(twins) > 1:
             shown = ", ".join(printable(key, 60) for key in twins)
-            warnings.append(printable(f"{name}: {shown}: always change together, asked as one"))
+            warnings.append(
+                printable(f"{name}: {shown}: always change together, asked as one")
+            )
     return [*groups.values()]
 
 
@@ -183,11 +202,13 @@ def _find_twins(
 
 
 def _require_usable(raw: JsonObject, settings: Settings) -> tuple[str, str]:
-    """Read (scale of the yield, what to do with equal conditions); Unused unless the table passes
-    the filters.
+    """Read (scale of the yield, what to do with equal conditions); Unused unless the
+    table passes the filters.
     """
     if twice := repeated_keys(raw):
-        raise Unused("not_a_table", f"'{twice[0]}' is given twice with different values")
+        raise Unused(
+            "not_a_table", f"'{twice[0]}' is given twice with different values"
+        )
     if raw.get("is_table", True) is not True:
         raise Unused("filter_is_table")
     if not _passes_year(raw.get("year"), settings.year_filter):
@@ -200,7 +221,9 @@ def _choose(raw: JsonObject, key: str, allowed: Sequence[str]) -> str:
     """Read a choice of a table, by default the first one."""
     value = raw.get(key) or allowed[0]
     if value not in allowed:
-        raise Unused("not_a_table", f"'{key}' must be {', '.join(allowed)}, got {value!r}")
+        raise Unused(
+            "not_a_table", f"'{key}' must be {', '.join(allowed)}, got {value!r}"
+        )
     return str(value)
 
 
@@ -227,9 +250,13 @@ def _read_reaction(
     products = _read_side(raw, "products")
     if main := item_text(raw.get("main_product_smiles")).strip():
         named: Substance = {"content": "", "SMILES": main}
-        first = next((item for item in products if item["SMILES"].strip() == main), named)
+        first = next(
+            (item for item in products if item["SMILES"].strip() == main), named
+        )
         if first is named:
-            warnings.append(printable(f"{name}: main_product_smiles is not one of the products"))
+            warnings.append(
+                printable(f"{name}: main_product_smiles is not one of the products")
+            )
         products = [first, *(item for item in products if item is not first)]
     for what, items in (("reactant", reactants), ("product", products)):
         if not items and required != "none":
@@ -241,7 +268,9 @@ def _read_reaction(
 
 
 def _read_side(raw: JsonObject, side: str) -> list[Substance]:
-    """Read the reactants or the products of the table or (where it has none) of its rows."""
+    """Read the reactants or the products of the table or (where it has
+    none) of its rows.
+    """
     of_table = read_items(raw.get(side))
     entries = [entry for entry in raw["entries"] if isinstance(entry, Mapping)]
     of_rows = [read_items(entry.get(side)) or of_table for entry in entries]
@@ -252,7 +281,9 @@ def _read_side(raw: JsonObject, side: str) -> list[Substance]:
 
 def _compare_molecules(items: Sequence[Substance]) -> tuple[str, ...]:
     """Make the comparable form of reactants or products."""
-    return tuple(sorted(item["SMILES"].strip() or fold(item["content"]) for item in items))
+    return tuple(
+        sorted(item["SMILES"].strip() or fold(item["content"]) for item in items)
+    )
 
 
 def _lacks(items: Iterable[Substance], required: str) -> bool:
@@ -275,8 +306,8 @@ def _read_rows(
     left_out: Counter[str],
     warnings: list[str],
 ) -> list[UsableRow]:
-    """Read the entries that can be options; counts the others by reason, appends a warning for each
-    kind of bad cells.
+    """Read the entries that can be options; counts the others by reason, appends a
+    warning for each kind of bad cells.
     """
     rows = []
     kinds = RecordNotes()
@@ -305,7 +336,9 @@ def _name_entry(entry: object, index: int) -> str:
 def _read_row(
     entry: object, index: int, settings: Settings, fraction: bool, notes: list[Note]
 ) -> UsableRow:
-    """Read the row of an entry; Unused if it is no option. Appends a note for each bad cell."""
+    """Read the row of an entry; Unused if it is no option. Appends a note for
+    each bad cell.
+    """
     if not isinstance(entry, Mapping):
         raise Unused("unreadable", f"expected an object, got {type(entry).__name__}")
     if has_repeated_keys(entry):
@@ -327,7 +360,9 @@ def _read_row(
 
 
 def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
-    """Read the conditions of a row that count, by key, without those that have no value."""
+    """Read the conditions of a row that count, by key, without those that
+    have no value.
+    """
     values = dict(raw)
     if settings.expand_current_conditions:
         values = _lift_current(values)
@@ -336,11 +371,17 @@ def _read_conditions(raw: JsonObject, settings: Settings) -> Conditions:
         wanted = tuple(values)
     hidden = settings.condition_keys_blacklist
     items = {key: read_items(value) for key, value in values.items()}
-    return {key: items[key] for key in items if items[key] and key in wanted and key not in hidden}
+    return {
+        key: items[key]
+        for key in items
+        if items[key] and key in wanted and key not in hidden
+    }
 
 
 def _lift_current(conditions: dict[str, Any]) -> dict[str, Any]:
-    """Put the keys inside `current_conditions` beside it; it keeps what has no keys of its own."""
+    """Put the keys inside `current_conditions` beside it; it keeps what has no
+    keys of its own.
+    """
     parts = conditions.pop("current_conditions", [])
     if not isinstance(parts, list):
         parts = [parts]
@@ -362,8 +403,8 @@ def _lift_current(conditions: dict[str, Any]) -> dict[str, Any]:
 def _leave_marked(
     rows: Sequence[UsableRow], duplicates: str, name: str, warnings: list[str]
 ) -> list[UsableRow]:
-    """Leave out rows that differ from others in a footnote mark only, where their median would
-    count; warn of all.
+    """Leave out rows that differ from others in a footnote mark only, where their
+    median would count; warn of all.
 
     `Cs2CO3[b]` is not a repeat of `Cs2CO3`: its footnote says what else was changed.
     """
@@ -375,7 +416,9 @@ def _leave_marked(
         numbers = [item_text(row.entry.get("entry_idx")) for row in group]
         shown = ", ".join(printable(number, 20) for number in numbers)
         todo = "a footnote says what was changed: write it"
-        warnings.append(printable(f"{name}: entries {shown}: equal but for a mark; {todo}"))
+        warnings.append(
+            printable(f"{name}: entries {shown}: equal but for a mark; {todo}")
+        )
         plain = min(marks, key=len)
         if duplicates == "median":
             pairs = zip(group, marks, strict=True)
@@ -384,9 +427,15 @@ def _leave_marked(
 
 
 def _find_marks(row: UsableRow) -> tuple[str, ...]:
-    """Find the footnote marks of a row's entry number and conditions, without those of others."""
+    """Find the footnote marks of a row's entry number and conditions, without
+    those of others.
+    """
     number = item_text(row.entry.get("entry_idx"))
-    texts = [item["content"] for key in sorted(row.conditions) for item in row.conditions[key]]
+    texts = [
+        item["content"]
+        for key in sorted(row.conditions)
+        for item in row.conditions[key]
+    ]
     marks = map(find_marks, [number, *texts])
     return tuple(filter(None, marks))
 
@@ -394,7 +443,8 @@ def _find_marks(row: UsableRow) -> tuple[str, ...]:
 def _merge_repeats(
     rows: Iterable[UsableRow], duplicates: str, name: str
 ) -> tuple[list[UsableRow], list[str]]:
-    """Merge rows with equal conditions into the best one, their median, or none: (rows, conflicts).
+    """Merge rows with equal conditions into the best one, their median, or none:
+    (rows, conflicts).
 
     Repeats that agree are one row whatever `duplicates` says.
     """
@@ -405,7 +455,9 @@ def _merge_repeats(
         if best.effective - lowest > CONFLICT:
             span = f"effective {lowest:g} to {best.effective:g}"
             places = ", ".join(str(row.number) for row in group)
-            conflict = f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})"
+            conflict = (
+                f"{name}: entries[{places}]: equal conditions, {span} ({duplicates})"
+            )
             conflicts.append(printable(conflict))
         if best.effective == lowest or duplicates == "best":
             merged.append(best)
@@ -434,8 +486,8 @@ def _median_row(rows: Sequence[UsableRow]) -> UsableRow:
 def read_results(
     results: JsonObject, settings: Settings, fraction: bool, notes: list[Note]
 ) -> tuple[dict[str, float], Scores]:
-    """Read what was measured in a row, by field, and its scores without the yield and the major
-    fraction of enantiomers, whose fields the table decides.
+    """Read what was measured in a row, by field, and its scores without the yield and
+    the major fraction of enantiomers, whose fields the table decides.
 
     Raises Unused if there is no yield. Appends a note for each bad cell.
     """
@@ -446,7 +498,9 @@ def read_results(
         for name, text in cell.selectivity:
             if is_empty(selectivities[name]):
                 selectivities[name] = text
-    readings = {field: read_fraction(cell, field) for field, cell in selectivities.items()}
+    readings = {
+        field: read_fraction(cell, field) for field, cell in selectivities.items()
+    }
     problems = [(field, cell.note) for field, cell in yields.items()]
     problems += [(field, note) for field, (_, note) in readings.items()]
     for field, note in problems:
@@ -472,7 +526,9 @@ def read_results(
 
 def _find_yields(cells: Mapping[str, YieldCell]) -> dict[str, float]:
     """Find the yields of a row by field. Of `80 (77)`, 77 is the isolated one."""
-    yields = {field: cell.value for field, cell in cells.items() if cell.value is not None}
+    yields = {
+        field: cell.value for field, cell in cells.items() if cell.value is not None
+    }
     isolated = [cell.isolated for cell in cells.values() if cell.isolated is not None]
     cell = cells.get("isolated_yield")
     if cell is None or not isolated:
@@ -487,12 +543,14 @@ def _find_yields(cells: Mapping[str, YieldCell]) -> dict[str, float]:
 def score_rows(
     rows: Sequence[UsableRow], name: str, fields: Sequence[str], warnings: list[str]
 ) -> list[UsableRow]:
-    """Score all rows by the yield field that most of them have, the first of equal ones.
+    """Score all rows by the yield field that most of them have, the first
+    of equal ones.
 
-    Papers isolate the product of their best conditions only: 96 by NMR, 85 isolated, beside 90 by
-    NMR. Where one is compared with the other, the best conditions lose. A row without that field
-    has its other yield: an isolated one is at least so much by NMR, but of a row that would be the
-    best by NMR alone nobody knows how much can be isolated. It is left out.
+    Papers isolate the product of their best conditions only: 96 by NMR, 85 isolated,
+    beside 90 by NMR. Where one is compared with the other, the best conditions lose. A
+    row without that field has its other yield: an isolated one is at least so much by
+    NMR, but of a row that would be the best by NMR alone nobody knows how much can be
+    isolated. It is left out.
     """
     measure = _find_measure(rows, fields)
     enantiomers = _find_measure(rows, ENANTIOMERS)
@@ -524,7 +582,9 @@ def _find_measure(rows: Sequence[UsableRow], fields: Sequence[str]) -> str:
 
 
 def _fields_of(row: UsableRow, fields: Sequence[str]) -> Iterable[str]:
-    """List the fields of a row: all if nothing formed, since nothing can be isolated then."""
+    """List the fields of a row: all if nothing formed, since nothing can be
+    isolated then.
+    """
     if 0.0 in row.measured.values():
         return fields
     return row.measured
@@ -533,7 +593,9 @@ def _fields_of(row: UsableRow, fields: Sequence[str]) -> Iterable[str]:
 def _describe_measure(
     rows: Sequence[UsableRow], measure: str, fields: Sequence[str], left_out: int
 ) -> str:
-    """Describe which yield is compared; "" where it comes first and all rows have it."""
+    """Describe which yield is compared; "" where it comes first and
+    all rows have it.
+    """
     counts = Counter(field for row in rows for field in row.measured)
     present = [field for field in fields if counts[field]]
     is_lacking = any(measure not in _fields_of(row, fields) for row in rows)
@@ -554,7 +616,8 @@ def find_effective(scores: Scores) -> float:
 
 
 def number_scores(scores: Scores) -> Scores:
-    """Write selectivities as numbers: ee in percent, ratios as r of r:1; null without one.
+    """Write selectivities as numbers: ee in percent, ratios as r of r:1;
+    null without one.
 
     A single isomer has no r, and null scores as it does.
 
@@ -575,10 +638,12 @@ def number_scores(scores: Scores) -> Scores:
 
 
 def shown_scores(scores: Scores) -> Scores:
-    """Collect the values of a reference: the yield, and every selectivity that is scored.
+    """Collect the values of a reference: the yield, and every selectivity
+    that is scored.
 
     >>> factors = dict(zip(FACTORS.values(), (0.95, 0.75, None)))
-    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **factors})
+    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr":
+        "", **factors})
     {'yield': 80.0, 'ee': '90%', 'dr': '3:1'}
     """
     shown = {"yield": scores["yield"]}
