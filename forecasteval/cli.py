@@ -849,11 +849,6 @@ def _compare_files(
         [run for file in files for run in find_runs(file, folder)] for files in named
     ]
     names = [*chain(*runs)]
-    by_path = group_by(names, lambda name: find_prediction(name, folder).resolve())
-    for path, namesakes in by_path.items():
-        if len(namesakes) > 1:
-            got = f"{path.name} {len(namesakes)} times"
-            raise InputError("compare", "expected different files", got)
     is_root_named = _is_root_named(args)
     results = [*score_names(scorer, args.root, names, datasets, _refuse, is_root_named)]
     for result in results:  # an option that a benchmark has no use for is refused

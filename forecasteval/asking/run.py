@@ -362,8 +362,7 @@ def _describe_earlier_failures(
     for kind, failed in group_by(earlier, _name_failure).items():
         names = grouped_names([*map(_name, failed)])
         yield (
-            f"failed before, {kind}: {names}; they count as missing, "
-            "--again asks again"
+            f"failed before, {kind}: {names}; they count as missing, --again asks again"
         )
 
 

@@ -151,10 +151,9 @@ def _describe(reason: Reason) -> str:
 def format_datasets(names: Iterable[str]) -> str:
     """Name up to two datasets; count them if there are more.
 
-    >>> format_datasets(["250915.json", "250922.json", "250915.json"]),
-        format_datasets("abc")
+    >>> format_datasets(["250915.json", "250922.json", "250915.json"]), format_datasets("abc")
     ('250915, 250922', '3 datasets')
-    """
+    """  # noqa: E501
     labels = dict.fromkeys(map(label_dataset, names))
     if len(labels) > _MAX_NAMED_DATASETS:
         return f"{len(labels)} datasets"

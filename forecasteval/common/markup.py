@@ -522,10 +522,9 @@ def parse_literal(text: str) -> tuple[str, ...]:
     r"""Parse the elements of a list literal of Python or JSON, as text; () for any
     other text. Nothing is executed.
 
-    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"),
-        parse_literal("[Red, Green]")
+    >>> parse_literal("['A', 'It\\'s']"), parse_literal("[4946.0]"), parse_literal("[Red, Green]")
     (('A', "It's"), ('4946.0',), ())
-    """
+    """  # noqa: E501
     text = text.strip()
     if text[:1] != "[" or len(text) > MAX_SPAN or _NO_COMMA.search(text):
         return ()

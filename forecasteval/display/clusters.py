@@ -33,10 +33,9 @@ def describe_questions(items: Sequence[Mapping[str, Any]]) -> str:
     """Describe how many questions there are, and in how many series if some
     hang together.
 
-    >>> describe_questions([{"question": "a", "cluster": "x"}, {"question": "b",
-        "cluster": "x"}])
+    >>> describe_questions([{"question": "a", "cluster": "x"}, {"question": "b", "cluster": "x"}])
     '2 questions in 1 series'
-    """
+    """  # noqa: E501
     questions = show_count(len(items), "question")
     clusters = list_clusters(items)
     if not clusters:

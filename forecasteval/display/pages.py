@@ -78,10 +78,9 @@ def choose_shown(
     If there are too many, each group has its share of those that are shown, rounded
     down, and at least one, so that no common cause pushes a rare one off the page.
 
-    >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2,
-        0.0], max_shown=3)
+    >>> choose_shown(["wrong", "wrong", "wrong", "right"], [0.3, 0.1, 0.2, 0.0], max_shown=3)
     [0, 2, 3]
-    """
+    """  # noqa: E501
     order = sorted(range(len(costs)), key=lambda index: -costs[index])
     if len(order) <= max_shown:
         return order

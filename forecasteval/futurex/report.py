@@ -192,10 +192,9 @@ def name_cause(item: AnswerItem) -> str:
     """Name the cause of what an item loses: "unparsed: refusal", "wrong option", …;
     "right" if it is none.
 
-    >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single
-        choice", "note": ""})
+    >>> name_cause({"outcome": "scored", "score": 0.0, "kind": "single choice", "note": ""})
     'wrong option'
-    """
+    """  # noqa: E501
     if item["outcome"] == "pending":
         return "pending"
     if item["outcome"] == "unparsed" and item["reason"]:

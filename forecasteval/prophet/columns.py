@@ -118,10 +118,9 @@ def fold(name: str) -> str:
     """Fold a name: capitals, blanks, `_`, `-`, dots, brackets and signs make
     no difference.
 
-    >>> fold("Question ID"), fold("createdTime"), fold("p(yes)"),
-        fold("probability (%)")
+    >>> fold("Question ID"), fold("createdTime"), fold("p(yes)"), fold("probability (%)")
     ('question_id', 'created_time', 'p_yes', 'probability')
-    """
+    """  # noqa: E501
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
     return re.sub(r"[^\w]+|_+", "_", words.casefold()).strip("_")
 

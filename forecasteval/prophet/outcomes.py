@@ -101,10 +101,9 @@ def read_winners(
 
     >>> read_winners({"No": {True}, "Yes": {True}}, are_flags=False, is_declared=False)
     (['Yes'], '')
-    >>> read_winners({"Blue": {False}, "Red": {True}}, are_flags=True,
-        is_declared=False)
+    >>> read_winners({"Blue": {False}, "Red": {True}}, are_flags=True, is_declared=False)
     (['Red'], '')
-    """
+    """  # noqa: E501
     said = set[Word]().union(*words.values())
     named = [option for option in words if fold_word(option) in said]
     if not named:

@@ -379,10 +379,9 @@ def parse_reply(reply: object) -> tuple[int | None, str]:
     option. Where they name two options, or deny one, there is no index: a wrong one
     would become a score.
 
-    >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option
-        2 or Option 3")
+    >>> parse_reply("Option 1 lacks a base.\nAnswer: 3"), parse_reply("Option 2 or Option 3")
     ((3, ''), (None, 'two different indices'))
-    """
+    """  # noqa: E501
     text = unicodedata.normalize("NFKC", as_text(reply))
     for pattern, plain in _PLAIN.items():
         text = re.sub(pattern, plain, text)

@@ -174,10 +174,9 @@ def read_index(raw: Any, size: int) -> tuple[int | None, str]:
     """Read (index or None, note) of an answer to a question of `size` options: an
     index, or a text that states one.
 
-    >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0,
-        "Option 2", True, 3)]
+    >>> read_index(1, 3), [read_index(raw, 3)[0] for raw in ("2", 2.0, "Option 2", True, 3)]
     ((1, ''), [2, 2, 2, None, None])
-    """
+    """  # noqa: E501
     is_number = isinstance(raw, numbers.Real) and not isinstance(raw, bool)
     is_digits = isinstance(raw, str) and re.fullmatch(
         r"\s?[0-9]{1,9}\s?", raw, re.ASCII

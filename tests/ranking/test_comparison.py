@@ -394,10 +394,3 @@ def test_compare_is_refused(tmp_path: Path) -> None:
     assert_refused(run(tmp_path, "compare", "a", "nowhere"), "nowhere", "no such file")
     assert_refused(run(tmp_path, "compare", "a", "a", "--missing", "skip"), "--missing")
     assert_refused(run(tmp_path, "compare"), "compare", "required")
-
-
-def test_a_file_that_is_named_twice_is_not_compared_with_itself(tmp_path: Path) -> None:
-    write(tmp_path, {"dataset/w.json": [question()], "prediction/w-a.json": {"q7": "A"}})
-    path = str(tmp_path / "prediction" / "w-a.json")
-    done = run(tmp_path, "compare", "w-a", path)
-    assert_refused(done, "compare: expected different files, got w-a.json 2 times")

@@ -356,10 +356,9 @@ def find_status(text: str) -> tuple[str, str]:
     The kind is "refusal", "error of a program", "placeholder" or ""; the words of a
     refusal that may be a name come second.
 
-    >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"),
-        find_status("B")
+    >>> find_status("I'm sorry, but I can't tell"), find_status("N/A; no data"), find_status("B")
     (('refusal', ''), ('refusal', 'N/A'), ('', ''))
-    """
+    """  # noqa: E501
     if not may_be_status(text):  # most
         return "", ""
     head = text[:200].replace(" / ", "/")

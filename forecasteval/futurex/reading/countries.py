@@ -81,8 +81,7 @@ def name_country(text: str) -> str:
     """Return the name of the country that a text is in other words or as a
     code, or the text.
 
-    >>> name_country("NED"), name_country("U.S."), name_country("Us"),
-        name_country("NO")
+    >>> name_country("NED"), name_country("U.S."), name_country("Us"), name_country("NO")
     ('Netherlands', 'United States', 'Us', 'NO')
-    """
+    """  # noqa: E501
     return _NAMES.get(text.rstrip("."), text)

@@ -161,10 +161,9 @@ _THOUSANDS: Final = {"万": "千", "亿": "千万"}  # of the scale in front
 def write_digits(text: str) -> str:
     """Write Chinese numerals in digits; 万 and 亿 stay.
 
-    >>> [write_digits(text) for text in ("一百二十万", "三亿五千万",
-        "百分之二点五", "一万二")]
+    >>> [write_digits(text) for text in ("一百二十万", "三亿五千万", "百分之二点五", "一万二")]
     ['120万', '3亿5000万', '2.5%', '1万2000']
-    """
+    """  # noqa: E501
     if text.isascii():
         return text
     text = _PERCENT_OF.sub(r"\1%", text.replace("零下", "-"))
@@ -199,10 +198,9 @@ def read_digits(run: str) -> float | None:
     """Read digits with points and commas: `1,234.5`, `1.234,5`, `12,34,567`, `1,5`.
     None if they are grouped like no number.
 
-    >>> [read_digits(run) for run in ("1,234.5", "1.234,5", "12,34,567", "1,5",
-        "0,125", "1,23,4")]
+    >>> [read_digits(run) for run in ("1,234.5", "1.234,5", "12,34,567", "1,5", "0,125", "1,23,4")]
     [1234.5, 1234.5, 1234567.0, 1.5, 0.125, None]
-    """
+    """  # noqa: E501
     run = run.replace("'", ",")
     mark = max(".,", key=run.rfind)
     *groups, last = run.replace(".", ",").split(",")
@@ -423,10 +421,9 @@ def parse_number(text: str) -> Quantity | None:
 
     A range is its middle; `about` and `± 5` are dropped.
 
-    >>> parse_number("1.5万亿元")[:3], parse_number("100-120").value,
-        parse_number("7天吧")
+    >>> parse_number("1.5万亿元")[:3], parse_number("100-120").value, parse_number("7天吧")
     ((1.5, 1000000000000.0, '元'), 110.0, None)
-    """
+    """  # noqa: E501
     if len(text) > 80:
         return None
     if plain := parse_plain_number(text):  # most

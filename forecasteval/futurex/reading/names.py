@@ -104,10 +104,9 @@ class Name(NamedTuple):
 def parse_name(text: str) -> Name:
     """Make the comparable form of a cleaned name.
 
-    >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key,
-        parse_name("Zoë").key
+    >>> parse_name('《Panda  Plan》.').key, parse_name("许 二 木").key, parse_name("Zoë").key
     ('panda plan', '许二木', 'zoe')
-    """
+    """  # noqa: E501
     key = key_of(fold(name_country(_drop_legal_form(text))))
     is_surname_last = text[-2:].isupper()
     if is_surname_last or not _PLAIN.fullmatch(text) or " by " in text.lower():

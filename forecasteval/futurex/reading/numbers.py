@@ -542,10 +542,9 @@ def score_number(truth: float, prediction: float, sigma: float | None) -> float:
 
     With sigma 0 or None: 1 if both are equal to 1e-9 of the larger, else 0.
 
-    >>> score_number(100, 105, 10), score_number(100, 111, 10), score_number(838.34,
-        838.340, None)
+    >>> score_number(100, 105, 10), score_number(100, 111, 10), score_number(838.34, 838.340, None)
     (0.75, 0.0, 1.0)
-    """
+    """  # noqa: E501
     error = truth - prediction
     if not math.isfinite(error):
         return 0.0

@@ -280,10 +280,9 @@ def find_statements(text: str, prompt: str, corrects: bool = False) -> list[Stat
 
     `corrects`: they follow an answer, which a correction may replace.
 
-    >>> [stated.text for stated in find_statements("Both are even.\n\n**Final
-        answer:** B", "")]
+    >>> [stated.text for stated in find_statements("Both are even.\n\n**Final answer:** B", "")]
     ['B']
-    """
+    """  # noqa: E501
     placed: list[tuple[int, Stated]] = []
     begin = _find_tail(text)
     if "</" in text and (tags := [*_TAG.finditer(text)]):

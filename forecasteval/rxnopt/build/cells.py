@@ -189,12 +189,11 @@ def read_yield(cell: object, fraction: bool = False) -> YieldCell:
     `fraction`: numbers without a percent sign are shares of 1, which only a
     table can declare.
 
-    >>> [read_yield(cell).value for cell in ("27 c", "40–50", "95 (n.d.)", "75% (24
-        h)", "78, 75")]
+    >>> [read_yield(cell).value for cell in ("27 c", "40–50", "95 (n.d.)", "75% (24 h)", "78, 75")]
     [27.0, 45.0, 95.0, 75.0, None]
     >>> read_yield("80(77)").isolated, read_yield("90 (95% ee)").selectivity
     (77.0, (('ee', '95% ee'),))
-    """
+    """  # noqa: E501
     text = cell_text(cell)
     if text is None:
         return YieldCell(None, note="expected a yield")
@@ -313,10 +312,9 @@ def read_fraction(cell: object, field: str) -> tuple[float | None, str]:
     add up to 100 ± 2 or are r:1. A bare r is r:1. Bounds are read as the
     value they name.
 
-    >>> [read_fraction(*cell)[0] for cell in (("90% ee", "ee"), ("3:1", "dr"),
-        ("nd", "er"))]
+    >>> [read_fraction(*cell)[0] for cell in (("90% ee", "ee"), ("3:1", "dr"), ("nd", "er"))]
     [0.95, 0.75, None]
-    """
+    """  # noqa: E501
     text = cell_text(cell)
     if text is None:
         return None, f"expected {field}"

@@ -61,10 +61,9 @@ def is_smiles(text: str) -> bool:
     """Return whether `text` is written like a SMILES of six letters or more. Its
     brackets and ring closures come in pairs.
 
-    >>> [is_smiles(text) for text in ("C1CCCCC1", "PPh3", "(COCl)2",
-        "[bmim][PF6]", "O2/N2")]
+    >>> [is_smiles(text) for text in ("C1CCCCC1", "PPh3", "(COCl)2", "[bmim][PF6]", "O2/N2")]
     [True, False, False, False, False]
-    """
+    """  # noqa: E501
     if sum(map(str.isalpha, text)) < 6 or text.count("(") != text.count(")"):
         return False
     if not re.search(r"[=#()\[\]0-9]", text) or not _SMILES.fullmatch(text):
@@ -77,10 +76,9 @@ def looks_like_smiles(cells: Sequence[str]) -> bool:
     """Return whether all of some cells are written like SMILES, short ones
     such as O, too.
 
-    >>> looks_like_smiles(["CN(C)C=O", "O", "c1ccccc1"]),
-        looks_like_smiles(["NCS", "O"])
+    >>> looks_like_smiles(["CN(C)C=O", "O", "c1ccccc1"]), looks_like_smiles(["NCS", "O"])
     (True, False)
-    """
+    """  # noqa: E501
     has_structure = any(re.search(r"[=#()\[\]0-9]", cell) for cell in cells)
     # 564483-18-7 has none
     has_atoms = all(re.search("[A-Za-z]", cell) for cell in cells)
@@ -97,12 +95,11 @@ def fold(text: str) -> str:
     """Fold `text` for comparison: NFKC, one minus sign, no blanks, no footnote, no case
     unless case is chemistry.
 
-    >>> fold("DMF ") == fold("dmf"), fold("−10 °C") == fold("-10°C"), fold("1
-        [m]") == fold("1")
+    >>> fold("DMF ") == fold("dmf"), fold("−10 °C") == fold("-10°C"), fold("1 [m]") == fold("1")
     (True, True, True)
     >>> fold("C1CCCCC1") == fold("c1ccccc1")
     False
-    """
+    """  # noqa: E501
     text = text.translate(_SIGNS)
     if not text.isascii():
         text = "".join(char for char in text if not _is_raised_letter(char))
@@ -124,10 +121,9 @@ def find_marks(text: str) -> str:
     """Find the footnote marks at the end of a condition or of an entry's number, which
     say that something else was changed; "" if there are none.
 
-    >>> find_marks("Cs2CO3[b]"), find_marks("5 f , g"), find_marks("1ᵃ"),
-        find_marks("1a")
+    >>> find_marks("Cs2CO3[b]"), find_marks("5 f , g"), find_marks("1ᵃ"), find_marks("1a")
     ('[b]', 'f , g', 'ᵃ', '')
-    """
+    """  # noqa: E501
     text = text.strip()
     marks = _FOOTNOTE.search(text) or _RAISED.search(text)
     if marks is None:

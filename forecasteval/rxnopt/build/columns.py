@@ -42,13 +42,11 @@ _STANDARD_CONDITIONS: Final = any_case(  # in whatever column
 def find_second_quantity(name: str) -> str:
     """Find what the name of a column of yields or ee names beside them; "" if nothing.
 
-    >>> [find_second_quantity(name) for name in ("Yield (3a) [%]b", "yield (1H
-        NMR)", "ee (%)")]
+    >>> [find_second_quantity(name) for name in ("Yield (3a) [%]b", "yield (1H NMR)", "ee (%)")]
     ['', '', '']
-    >>> [find_second_quantity(name) for name in ("yield (ee)", "Yield of 3a (4a)",
-        "Yield (mg)")]
+    >>> [find_second_quantity(name) for name in ("yield (ee)", "Yield of 3a (4a)", "Yield (mg)")]
     ['ee', '4a', 'mg']
-    """
+    """  # noqa: E501
     plain = drop_raised(name.lower().replace("_", " ")).lstrip("([")
     front, *brackets = re.split(r"[(\[（]", plain, maxsplit=1)
     first, *others = dict.fromkeys(_QUANTITY.findall(front)) or [""]
@@ -75,10 +73,9 @@ def may_give_away(name: str, cells: Sequence[str]) -> bool:
     """Return whether a condition may be a result, or the number or the
     rank of each row.
 
-    >>> may_give_away("no", ["2", "1", "3 a", "4", "5"]), may_give_away("h", ["1",
-        "2", "4", "8"])
+    >>> may_give_away("no", ["2", "1", "3 a", "4", "5"]), may_give_away("h", ["1", "2", "4", "8"])
     (True, False)
-    """
+    """  # noqa: E501
     if _HEADER.fullmatch(name.replace("_", " ")):
         return True
     ranks = {str(number) for number in range(1, len(cells) + 1)}

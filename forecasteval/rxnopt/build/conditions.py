@@ -193,10 +193,9 @@ def _split_columns(text: str, header: Sequence[str]) -> Iterator[list[str]]:
     """Yield the ways to read names of columns with + between them; a name may have
     a + of its own.
 
-    >>> [*_split_columns("a+b", ["a", "b", "a+b"])],
-        [*_split_columns("a+c", ["a", "b"])]
+    >>> [*_split_columns("a+b", ["a", "b", "a+b"])], [*_split_columns("a+c", ["a", "b"])]
     ([['a', 'b'], ['a+b']], [])
-    """
+    """  # noqa: E501
     parts = text.split("+")
     for end in range(1, len(parts) + 1):
         column = fold_name("+".join(parts[:end]))

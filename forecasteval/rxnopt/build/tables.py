@@ -642,10 +642,9 @@ def shown_scores(scores: Scores) -> Scores:
     that is scored.
 
     >>> factors = dict(zip(FACTORS.values(), (0.95, 0.75, None)))
-    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr":
-        "", **factors})
+    >>> shown_scores({"yield": 80.0, "ee": "90[d]", "er": None, "dr": "3:1", "rr": "", **factors})
     {'yield': 80.0, 'ee': '90%', 'dr': '3:1'}
-    """
+    """  # noqa: E501
     shown = {"yield": scores["yield"]}
     for field, key in FACTORS.items():
         if scores[key] is None:
