@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import time
 from typing import Final
 
 import pytest
 
 from eval import FutureXEvaluator
+from forecasteval.futurex.reading import lists
 
 IMPORTANT: Final = "\nIMPORTANT: end with \\boxed{YOUR_FORECAST}"
 BIRDS: Final = "['Red Kite', 'Grey Owl', 'Swan']"
@@ -87,6 +89,20 @@ def test_shares_of_no_whole_pick_nothing(shares: str) -> None:
     prompt = "Which?\nA. Otters\nB. Falcons\nC. Kites\nD. Stags"
     assert score(f"\\boxed{{{shares}}}", "B, D", prompt, 2) == 0
     assert score("\\boxed{B (80%), D (70%)}", "B, D", prompt, 2) == 1
+
+
+def test_a_glance_misses_no_exclusion() -> None:
+    words = (
+        "excluded", "Exclude", "EXCLUDING", "except", "Omitted", "rejected", "ruled out", "not",
+        "NO", ":", "：", "排除", "every", "anything", "all", "but", "Other Than", "rather than",
+        "instead of", "None of", "Neither", "我不包括", "不含", "剔除", "不会是", "并非", "非",
+        "除", "外", "Fox", ",", " ",
+    )  # fmt: skip
+    chance = random.Random(0)
+    for _ in range(5000):
+        text = "".join(chance.choice(words) + chance.choice(("", " ")) for _ in range(4))
+        is_exclusion = any(pattern.search(text) for pattern in lists._EXCLUSIONS)
+        assert not is_exclusion or any(word in text.lower() for word in lists._EXCLUDING), text
 
 
 def test_endless_exclusions_end() -> None:

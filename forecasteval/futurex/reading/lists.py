@@ -72,6 +72,11 @@ _EXCLUSIONS: Final = (  # in lower case, or with a colon: `Not Like Us` is a tit
         r"|不含|我?排除|剔除|不会是|不选|并非|非(?![常诚凡同遗洲])|除了?(?=.+外))"
     ),
 )
+# One of these stands in every exclusion: most lists hold none, and need no pattern.
+_EXCLUDING: Final = (
+    *(":", "：", "not", "none", "exc", "but", "than", "neither", "instead"),
+    *("不", "除", "非"),
+)
 _NO_ROW: Final = lazy(r"\n(?=[^|\n]*(?:\n|\Z))")  # a remark below
 _BULLETS: Final = lazy(r"(?:[-•·▪–—>→]\s+|->|[,;|、\s])+")  # and empty items
 _AND: Final = lazy(rf"(?:\s|\A)(?:{pattern_of('and')}|&)\s+|\s?(?:和|以及)\s?")
@@ -131,6 +136,9 @@ def find_exclusion(text: str, names: Sequence[Name]) -> int:
     """Find where a list begins to say what is not in it: `A, B; excluded: C`; -1 if it
     does not, or if one of the `names` begins so itself.
     """
+    lower = text.lower()
+    if not any(word in lower for word in _EXCLUDING):
+        return -1
     for pattern in _EXCLUSIONS:
         exclusion = pattern.search(text)
         if exclusion and not any(pattern.search(name.text) for name in names):
