@@ -67,7 +67,7 @@ _EXAMPLES: Final = (
     ),
     lazy(r"(?:例如|比如|譬如|示例|样例|格式如下?)[，：:,\s*$`“(（]*\Z"),
 )
-_MAX_EXAMPLE: Final = 60  # characters in front of a box
+_MAX_FRONT: Final = 60  # characters in front of a box
 _IS_EXAMPLE: Final = lazy(
     r"(?i)\}[\s*$`\"”]{0,4}(?:[(（](?:this\sis\s)?(?:just\s|only\s)?(?:an?\s)?(?:example|示例|例)"
     r"|(?:is|was|as)\s(?:just\s|only\s|merely\s)?an?\sexample|(?:只|仅)?(?:是|为)?示例)"
@@ -156,11 +156,8 @@ def last_boxed(text: str, prompt: str = "") -> tuple[str, bool]:
     if not boxes:
         return "", True
     own = [box for box in _drop_examples(text, boxes) if not _is_denied(text, box)]
-    own = (
-        [box for box in own if not _stands_in(prompt, text, box)]
-        if "ox" in prompt
-        else own
-    )
+    if "ox" in prompt:
+        own = [box for box in own if not _stands_in(prompt, text, box)]
     if not own:
         return (text[: boxes[0].begin] + text[boxes[-1].end + 1 :]).strip(), False
     content = _choose(text, own)
@@ -210,6 +207,11 @@ def is_quoted(text: str, prompt: str) -> bool:
     return _fold(text) in fold_prompt(prompt)
 
 
+def _find_front(text: str, box: _Box) -> str:
+    """Return the characters in front of a box that may say that it is none."""
+    return text[max(0, box.begin - _MAX_FRONT) : box.begin]
+
+
 def _drop_examples(text: str, boxes: Sequence[_Box]) -> list[_Box]:
     r"""Return the boxes that do not show what an answer looks like. `e.g. \boxed{A} for
     one option or \\boxed{B, C} for several` shows two.
@@ -217,7 +219,7 @@ def _drop_examples(text: str, boxes: Sequence[_Box]) -> list[_Box]:
     own = []
     end_of_example = -1
     for box in boxes:
-        front = text[max(0, box.begin - _MAX_EXAMPLE) : box.begin]
+        front = _find_front(text, box)
         in_front = any(pattern.search(front) for pattern in _EXAMPLES)
         goes_on = end_of_example >= 0 and not _SENTENCE_END.search(
             text, end_of_example, box.begin
@@ -231,7 +233,7 @@ def _drop_examples(text: str, boxes: Sequence[_Box]) -> list[_Box]:
 
 def _is_denied(text: str, box: _Box) -> bool:
     """Return whether a box is struck out, or stands behind `not`."""
-    front = text[max(0, box.begin - _MAX_EXAMPLE) : box.begin]
+    front = _find_front(text, box)
     is_struck = front.endswith("~~") and text.startswith("~~", box.end + 1)
     return is_struck or bool(_DENIED.search(front))
 
